@@ -1,0 +1,266 @@
+package io.lightmq.wire;
+
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import io.netty.buffer.ByteBuf;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that travels between a client and a broker. {@link FrameCodec} knows the bytes.
+ *
+ * <p>A frame that asks for an answer carries a correlation id above 0, unique among the
+ * connection's open requests; the answer carries the same one. Frames that hold a {@link ByteBuf}
+ * own one reference to it; who consumes the frame releases it.
+ */
+public sealed interface Frame {
+
+  /** The correlation id, 0 where there is none. */
+  default int correlation() {
+    return 0;
+  }
+
+  // ---- handshake: the only frames before authentication, at most 16 KiB each, within 5 s ----
+
+  /** First frame of a client. Features are a bit set; both sides use the intersection. */
+  record Hello(int minVersion, int maxVersion, long features, String product) implements Frame {}
+
+  /** The broker's answer: the version to speak and its limits. */
+  record Welcome(
+      int version,
+      long features,
+      UUID storeId,
+      int maxFrameBytes,
+      int maxMessageBytes,
+      int maxTransactionBytes,
+      int heartbeatMillis)
+      implements Frame {}
+
+  /** Begins authentication: {@code ANONYMOUS} (no data) or {@code SCRAM-SHA-256} (RFC 5802). */
+  record AuthStart(String mechanism, byte[] data) implements Frame {}
+
+  /** The broker's SCRAM challenge. */
+  record AuthChallenge(byte[] data) implements Frame {}
+
+  /** The client's SCRAM proof. */
+  record AuthResponse(byte[] data) implements Frame {}
+
+  /** Authentication succeeded; data is the server's SCRAM signature. */
+  record AuthDone(byte[] data, long connectionId, String userName) implements Frame {}
+
+  // ---- the link ----
+
+  /**
+   * Binds the connection to the client's link. The epoch rises with each attach of a link; frames
+   * of older connections are shut out.
+   *
+   * @param answersFrom the lowest number whose answer the client still wants
+   * @param clientId the JMS client id, or null
+   */
+  record Attach(
+      int correlation, UUID linkId, long linkEpoch, long answersFrom, @Nullable String clientId)
+      implements Frame {}
+
+  /**
+   * The link's state in the broker: numbers up to {@code last} are taken; those at or above the
+   * client's {@code answersFrom} that did not end well are listed.
+   */
+  record Attached(int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes)
+      implements Frame {}
+
+  /** What became of a numbered run or commit. */
+  record NumberedOutcome(long number, FaultCode code, String text) {}
+
+  /** Sets the JMS client id after the link was attached; answered by {@link Ok}. */
+  record SetClientId(int correlation, String clientId) implements Frame {}
+
+  /** The request was done. */
+  record Ok(int correlation) implements Frame {}
+
+  /** The request failed. */
+  record Fault(int correlation, FaultCode code, String text, int retryAfterMillis)
+      implements Frame {}
+
+  /** The sender is about to close the connection, and why. */
+  record Goodbye(FaultCode code, String text) implements Frame {}
+
+  /** A sign of life, sent when nothing else was for a third of the heartbeat interval. */
+  record Heartbeat() implements Frame {}
+
+  // ---- sessions, producers, consumers; ids are the client's, unique within its connection ----
+
+  /** Opens a session; answered by {@link Ok}. */
+  record OpenSession(int correlation, int sessionId) implements Frame {}
+
+  /** Closes a session with all its consumers and producers; answered by {@link Ok}. */
+  record CloseSession(int correlation, int sessionId) implements Frame {}
+
+  /** Resolves a destination to send to; answered by {@link ProducerAttached}. */
+  record AttachProducer(int correlation, int producerId, int sessionId, DestinationName destination)
+      implements Frame {}
+
+  /** The destination's id, which travels with every publish. */
+  record ProducerAttached(int correlation, long destinationId) implements Frame {}
+
+  /** Gives up a producer; no answer. */
+  record DetachProducer(int producerId) implements Frame {}
+
+  /** How a consumer subscribes. */
+  enum Subscribe {
+    /** The one subscription of a queue. */
+    QUEUE,
+    /** A topic subscription of this consumer alone that ends with it. */
+    PLAIN,
+    /** A named, non-durable subscription shared by consumers. */
+    SHARED,
+    /** A named durable subscription with one consumer at a time. */
+    DURABLE,
+    /** A named durable subscription shared by consumers. */
+    SHARED_DURABLE
+  }
+
+  /**
+   * Opens a consumer; answered by {@link ConsumerAttached}. It gets nothing before it pulls.
+   *
+   * @param subscription the name, null for QUEUE and PLAIN
+   * @param selector the message selector, null for none
+   */
+  record AttachConsumer(
+      int correlation,
+      int consumerId,
+      int sessionId,
+      DestinationName destination,
+      Subscribe subscribe,
+      @Nullable String subscription,
+      @Nullable String selector,
+      boolean noLocal)
+      implements Frame {}
+
+  /** The consumer is open. */
+  record ConsumerAttached(int correlation, long destinationId) implements Frame {}
+
+  /** Closes a consumer; what it has in flight and has not acknowledged returns. Answer: Ok. */
+  record DetachConsumer(int correlation, int consumerId) implements Frame {}
+
+  /** Deletes a durable subscription of this client id; answered by {@link Ok}. */
+  record Unsubscribe(int correlation, String subscription) implements Frame {}
+
+  /** Creates a temporary destination of this connection; answered by {@link TemporaryCreated}. */
+  record CreateTemporary(int correlation, DestinationKind kind) implements Frame {}
+
+  /** The temporary destination's generated name. */
+  record TemporaryCreated(int correlation, DestinationName destination) implements Frame {}
+
+  /** Deletes a temporary destination of this connection; answered by {@link Ok}. */
+  record DeleteTemporary(int correlation, DestinationName destination) implements Frame {}
+
+  // ---- publishing ----
+
+  /**
+   * A run: messages of one producer for one destination.
+   *
+   * @param number the link's number of a persistent run, from 1; 0 for a run of non-persistent ones
+   * @param count messages in the run, 1 to 20,000
+   * @param messages each an int length and that many bytes of encoded message
+   */
+  record Publish(int correlation, long destinationId, long number, int count, ByteBuf messages)
+      implements Frame {}
+
+  /**
+   * Batched answers to {@link Publish} and {@link Commit}: the runs of correlation ids that were
+   * done, and the single ones that were refused.
+   */
+  record Receipts(List<Done> done, List<Fault> refused) implements Frame {}
+
+  /** Consecutive correlation ids that were done. */
+  record Done(int from, int count) {}
+
+  /** Publish credit: the client may have sent so many bytes of Publish frames since Attached. */
+  record Credit(long totalBytes) implements Frame {}
+
+  /**
+   * Commits a local transaction, atomically: its sends and its acknowledgements; answered through
+   * {@link Receipts}. Needs no credit.
+   *
+   * @param number the link's number, as for a run; 0 if it has neither a send nor an
+   *     acknowledgement
+   */
+  record Commit(
+      int correlation, int sessionId, long number, List<StagedRun> runs, List<Acked> acked)
+      implements Frame {}
+
+  /** A run within a commit; messages as in {@link Publish}. */
+  record StagedRun(long destinationId, boolean persistent, int count, ByteBuf messages) {}
+
+  // ---- consuming ----
+
+  /** Asks for messages for one or more consumers; each replaces an earlier pull of its consumer. */
+  record Pull(List<PullOne> pulls) implements Frame {}
+
+  /**
+   * One consumer's pull. It is answered by one {@link Deliver} or one {@link PullDone}.
+   *
+   * @param pullId chosen by the client, comes back in the answer
+   * @param messages at most so many
+   * @param bytes at most so many bytes of entries, but at least one message
+   * @param parkMillis how long the broker may wait for a first message; 0 asks for an answer now
+   */
+  record PullOne(int consumerId, int pullId, int messages, int bytes, int parkMillis) {}
+
+  /** Pulls that ended without a message: the time is over, or retry later after a delay. */
+  record PullDone(List<PullEnd> ends) implements Frame {}
+
+  /** One ended pull; the code is OK (nothing there), RETRY_LATER, or why the consumer has ended. */
+  record PullEnd(int consumerId, int pullId, FaultCode code, int retryAfterMillis) {}
+
+  /**
+   * Messages for one consumer: whole entries, as they are stored, back to back.
+   *
+   * @param seen exceptions from "delivered for the first time", ordered by index
+   * @param references entries whose sequence is not the one in their bytes, ordered by index
+   */
+  record Deliver(
+      int consumerId,
+      int pullId,
+      int count,
+      List<Seen> seen,
+      List<Reference> references,
+      ByteBuf entries)
+      implements Frame {}
+
+  /**
+   * {@code count} entries from an index on were delivered before, {@code deliveries} times at most
+   * 255.
+   */
+  record Seen(int index, int count, int deliveries) {}
+
+  /** {@code count} entries from an index on have the sequence {@code base + number - from}. */
+  record Reference(int index, int count, long holderId, long base, long from) {}
+
+  /**
+   * Acknowledges messages; answered by {@link Ok} or {@link Fault} if the correlation is above 0.
+   */
+  record Acknowledge(int correlation, List<Acked> acked) implements Frame {}
+
+  /** The sequences that one consumer has processed. */
+  record Acked(int consumerId, long destinationId, List<SequenceRange> ranges) {}
+
+  /**
+   * Gives messages back: after rollback, recover or close.
+   *
+   * @param attempted whether the application had begun to process them, which counts an attempt
+   */
+  record Return(int correlation, List<Acked> returned, boolean attempted) implements Frame {}
+
+  // ---- administration ----
+
+  /** An admin verb, such as {@code destination.create}, with its arguments. */
+  record Admin(int correlation, String verb, Map<String, String> arguments) implements Frame {}
+
+  /** The verb's result as JSON. */
+  record AdminResult(int correlation, String json) implements Frame {}
+}

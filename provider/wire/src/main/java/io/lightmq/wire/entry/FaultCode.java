@@ -1,0 +1,79 @@
+package io.lightmq.wire.entry;
+
+/**
+ * Every error that a broker can report, with its code on the wire. Each maps to one JMS exception
+ * in the client; the code is that exception's error code ({@code LMQ-<code>}).
+ */
+public enum FaultCode {
+  /** Not an error. */
+  OK(0),
+  /** A frame that does not follow the protocol; the connection is closed. */
+  PROTOCOL_ERROR(1),
+  /** No common protocol version. */
+  VERSION_MISMATCH(2),
+  /** Frame or message longer than the limit that the text names. */
+  TOO_LARGE(3),
+  /** A limit per connection (sessions, consumers, producers, parked pulls) is reached. */
+  LIMIT_REACHED(4),
+  /** The same request may succeed after the delay that comes with it. */
+  RETRY_LATER(5),
+  /** User unknown or password wrong, or anonymous access is off. */
+  AUTHENTICATION_FAILED(10),
+  /** The user lacks the right that the text names. */
+  NOT_AUTHORIZED(11),
+  /** The client id is in use by another connection. */
+  CLIENT_ID_IN_USE(12),
+  /** The destination does not exist, has the other kind, or may not be created. */
+  INVALID_DESTINATION(20),
+  /** The destination was deleted after it was resolved. */
+  DESTINATION_GONE(21),
+  /** A temporary destination may be consumed by its own connection only. */
+  NOT_OWNER(22),
+  /** The subscription is unknown, in use, or differs in topic, selector or kind. */
+  INVALID_SUBSCRIPTION(23),
+  /** The destination or subscription has active consumers. */
+  IN_USE(24),
+  /** A selector that does not parse. */
+  INVALID_SELECTOR(25),
+  /** The acknowledged messages are not in flight to this consumer any more; text has the count. */
+  NOT_IN_FLIGHT(30),
+  /** The transaction was rolled back. */
+  TRANSACTION_ROLLED_BACK(31),
+  /** A transaction above its size limit. */
+  TRANSACTION_TOO_LARGE(32),
+  /** Stored or not: the answer is not known any more. */
+  OUTCOME_UNKNOWN(33),
+  /** The disk guard refuses new messages. */
+  DISK_FULL(40),
+  /** The memory budget for non-persistent messages is used up. */
+  MEMORY_FULL(41),
+  /** The shard has ended after a failure of its journal. */
+  BROKER_FAILED(42),
+  /** The broker is shutting down. */
+  CLOSING(43),
+  /** An admin verb or argument that is unknown or wrong. */
+  BAD_REQUEST(50),
+  /** The peer was silent for too long. */
+  HEARTBEAT_LOST(51);
+
+  private final int code;
+
+  FaultCode(int code) {
+    this.code = code;
+  }
+
+  /** The code on the wire. */
+  public int code() {
+    return code;
+  }
+
+  /** The fault of a code; {@link #PROTOCOL_ERROR} for codes of later versions. */
+  public static FaultCode of(int code) {
+    for (FaultCode fault : values()) {
+      if (fault.code == code) {
+        return fault;
+      }
+    }
+    return PROTOCOL_ERROR;
+  }
+}

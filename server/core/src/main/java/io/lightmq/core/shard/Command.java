@@ -1,0 +1,137 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a connection may ask a shard. Commands are immutable and already authorised; those of one
+ * peer are executed in the order in which they were submitted, but for publishes, which may be
+ * overtaken by the others.
+ */
+public sealed interface Command {
+
+  /** Who asks. */
+  Peer peer();
+
+  /** Binds the peer to its link; answered by {@link Peer.Reply.Attached}. */
+  record Attach(
+      Peer peer,
+      int correlation,
+      UUID linkId,
+      long linkEpoch,
+      long answersFrom,
+      @Nullable String clientId)
+      implements Command {}
+
+  /** Sets the JMS client id. */
+  record SetClientId(Peer peer, int correlation, String clientId) implements Command {}
+
+  /** The connection has ended. After a clean close nothing of the link is kept. */
+  record Detach(Peer peer, boolean clean) implements Command {}
+
+  /** Closes all consumers of a session. */
+  record CloseSession(Peer peer, int correlation, int sessionId) implements Command {}
+
+  /** Resolves a destination to send to, creating it if missing and permitted. */
+  record AttachProducer(Peer peer, int correlation, DestinationName destination, boolean mayCreate)
+      implements Command {}
+
+  /** How a consumer subscribes; see section 4.2 and 8.3 of the specification. */
+  enum Subscribe {
+    QUEUE,
+    PLAIN,
+    SHARED,
+    DURABLE,
+    SHARED_DURABLE
+  }
+
+  /** Opens a consumer. */
+  record AttachConsumer(
+      Peer peer,
+      int correlation,
+      int consumerId,
+      int sessionId,
+      DestinationName destination,
+      Subscribe subscribe,
+      @Nullable String subscription,
+      @Nullable String selector,
+      boolean noLocal,
+      boolean mayCreate)
+      implements Command {}
+
+  /** Closes a consumer; what it has in flight returns. */
+  record DetachConsumer(Peer peer, int correlation, int consumerId) implements Command {}
+
+  /** Deletes a durable subscription. */
+  record Unsubscribe(Peer peer, int correlation, String subscription) implements Command {}
+
+  /** Creates a temporary destination. */
+  record CreateTemporary(Peer peer, int correlation, DestinationKind kind) implements Command {}
+
+  /** Deletes a temporary destination of this peer. */
+  record DeleteTemporary(Peer peer, int correlation, DestinationName destination)
+      implements Command {}
+
+  /**
+   * Messages of one producer for one destination.
+   *
+   * @param number the link's number, 0 for non-persistent messages
+   * @param messages each an int length and so many bytes of encoded message
+   */
+  record Publish(
+      Peer peer, int correlation, long destinationId, long number, int count, Bytes messages)
+      implements Command {}
+
+  /** Commits a local transaction. */
+  record Commit(
+      Peer peer,
+      int correlation,
+      int sessionId,
+      long number,
+      List<StagedRun> runs,
+      List<Acked> acked)
+      implements Command {}
+
+  /** A run within a commit. */
+  record StagedRun(long destinationId, boolean persistent, int count, Bytes messages) {}
+
+  /** Asks for messages for one consumer. */
+  record Pull(Peer peer, int consumerId, int pullId, int messages, int bytes, int parkMillis)
+      implements Command {}
+
+  /** The peer's outbound buffer takes deliveries again. */
+  record Writable(Peer peer) implements Command {}
+
+  /** Acknowledges messages; a correlation of 0 wants no answer. */
+  record Acknowledge(Peer peer, int correlation, List<Acked> acked) implements Command {}
+
+  /** Gives messages back undone. */
+  record Return(Peer peer, int correlation, List<Acked> returned, boolean attempted)
+      implements Command {}
+
+  /** Sequences of one consumer. */
+  record Acked(int consumerId, long destinationId, List<SequenceRange> ranges) {}
+
+  /** An admin verb; answered by {@link Peer.Reply.Json} or {@link Peer.Reply.Failed}. */
+  record Admin(Peer peer, int correlation, String verb, Map<String, String> arguments)
+      implements Command {}
+
+  /** Ends the connection of a silent peer and returns what it held. */
+  record Expel(Peer peer, FaultCode code, String text) implements Command {}
+
+  /** Bytes of the network layer whose ownership has moved to the shard. */
+  interface Bytes {
+    /** The bytes, from position to limit. */
+    ByteBuffer buffer();
+
+    /** To be called once, on any thread, when they are not needed any more. */
+    void release();
+  }
+}
