@@ -1,0 +1,94 @@
+package io.lightmq.wire;
+
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Cuts a connection's bytes into frames. It begins with the handshake frames of the other side, at
+ * most 16 KiB each; {@link #authenticated} admits the rest.
+ *
+ * <p>A bad frame raises a {@link ProtocolException}; what follows it is thrown away.
+ */
+public final class FrameDecoder extends ByteToMessageDecoder {
+  private final FrameType.Sender peer;
+  private boolean authenticated;
+  private boolean failed;
+  private int maxFrameBytes = Protocol.HANDSHAKE_FRAME_BYTES;
+
+  /** A decoder of what that side sends. */
+  public FrameDecoder(FrameType.Sender peer) {
+    this.peer = peer;
+  }
+
+  /**
+   * Admits all frames of the other side, up to a length. To be called on the event loop, before the
+   * next frame is decoded: while the frame that completed authentication is handled, or with
+   * auto-read off.
+   */
+  public void authenticated(int maxFrameBytes) {
+    this.authenticated = true;
+    this.maxFrameBytes = maxFrameBytes;
+  }
+
+  @Override
+  protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+    if (failed) {
+      in.skipBytes(in.readableBytes());
+      return;
+    }
+    if (in.readableBytes() < Protocol.LENGTH_BYTES) {
+      return;
+    }
+    try {
+      int at = in.readerIndex();
+      int length = in.getInt(at);
+      checkLength(length);
+      if (in.readableBytes() > Protocol.LENGTH_BYTES) {
+        checkType(in.getUnsignedByte(at + Protocol.LENGTH_BYTES));
+      }
+      if (in.readableBytes() - Protocol.LENGTH_BYTES < length) {
+        return;
+      }
+      in.skipBytes(Protocol.LENGTH_BYTES);
+      out.add(FrameCodec.decode(in.readSlice(length)));
+    } catch (ProtocolException e) {
+      failed = true;
+      in.skipBytes(in.readableBytes());
+      throw e;
+    }
+  }
+
+  private void checkLength(int length) {
+    if (length < Protocol.HEADER_BYTES - Protocol.LENGTH_BYTES) {
+      throw ProtocolException.bad(
+          "a frame says length " + length + ", which is below its header's");
+    }
+    if (length > maxFrameBytes - Protocol.LENGTH_BYTES) {
+      throw new ProtocolException(
+          FaultCode.TOO_LARGE,
+          "a frame of "
+              + (length + (long) Protocol.LENGTH_BYTES)
+              + " bytes; the limit is "
+              + maxFrameBytes
+              + (authenticated ? "" : " before authentication"));
+    }
+  }
+
+  private void checkType(int code) {
+    FrameType type = FrameType.of(code);
+    if (type == null) {
+      throw ProtocolException.bad("frame type " + code + " is unknown");
+    }
+    if (!type.isFrom(peer)) {
+      throw ProtocolException.bad(
+          type + " is not sent by the " + peer.name().toLowerCase(Locale.ROOT));
+    }
+    if (!authenticated && !type.isBeforeAuthentication()) {
+      throw ProtocolException.bad(type + " before authentication");
+    }
+  }
+}
