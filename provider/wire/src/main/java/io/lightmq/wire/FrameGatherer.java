@@ -27,6 +27,7 @@ public final class FrameGatherer extends ChannelDuplexHandler {
   private static final long WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(WINDOW_MILLIS);
 
   private int pendingBytes;
+  private boolean unflushed;
   private boolean endOfTurn;
   private @Nullable Future<?> putOff;
   private boolean readSinceFlush = true;
@@ -38,11 +39,15 @@ public final class FrameGatherer extends ChannelDuplexHandler {
     if (message instanceof ByteBuf bytes) {
       pendingBytes += bytes.readableBytes();
     }
+    unflushed = true;
     context.write(message, promise);
   }
 
   @Override
   public void flush(ChannelHandlerContext context) {
+    if (!unflushed) {
+      return;
+    }
     if (pendingBytes >= MAX_PENDING_BYTES) {
       flushNow(context);
     } else if (!endOfTurn && putOff == null) {
@@ -79,6 +84,7 @@ public final class FrameGatherer extends ChannelDuplexHandler {
       putOff = null;
     }
     pendingBytes = 0;
+    unflushed = false;
     readSinceFlush = false;
     flushNanos[(int) (flushes % LOAD_FLUSHES)] = now(context);
     flushes++;
@@ -125,7 +131,7 @@ public final class FrameGatherer extends ChannelDuplexHandler {
       putOff = null;
     }
     endOfTurn = false;
-    if (pendingBytes > 0) {
+    if (unflushed) {
       context.flush();
     }
   }

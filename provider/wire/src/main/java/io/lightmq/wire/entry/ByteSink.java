@@ -110,11 +110,11 @@ final class ByteSink {
     return place;
   }
 
-  /** A varint length and the string. */
-  void putString(String value) {
+  /** A varint length and the string; returns that length. */
+  int putString(String value) {
     int frame = openFrame();
     putChars(value);
-    closeFrame(frame);
+    return closeFrame(frame);
   }
 
   /** The string without its length. */
@@ -169,8 +169,11 @@ final class ByteSink {
     return length;
   }
 
-  /** Writes the length of what follows {@code frame}, moving it if the length needs more bytes. */
-  void closeFrame(int frame) {
+  /**
+   * Writes the length of what follows {@code frame}, moving it if the length needs more bytes, and
+   * returns it.
+   */
+  int closeFrame(int frame) {
     int count = length - frame;
     int extra = varintBytes(count) - 1;
     if (extra > 0) {
@@ -179,6 +182,7 @@ final class ByteSink {
       length += extra;
     }
     putVarintAt(frame - 1, count);
+    return count;
   }
 
   static int varintBytes(int value) {

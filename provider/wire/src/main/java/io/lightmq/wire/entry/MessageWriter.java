@@ -274,9 +274,7 @@ public final class MessageWriter {
   private void putEntries(Map<String, ? extends @Nullable Object> entries) {
     sink.putVarint(entries.size());
     for (Map.Entry<String, ? extends @Nullable Object> entry : entries.entrySet()) {
-      int before = sink.length();
-      sink.putString(entry.getKey());
-      if (sink.length() - before > MAX_NAME_BYTES) {
+      if (sink.putString(entry.getKey()) > MAX_NAME_BYTES) {
         throw new IllegalArgumentException(
             "a name has at most " + MAX_NAME_BYTES + " bytes: " + entry.getKey().substring(0, 40));
       }

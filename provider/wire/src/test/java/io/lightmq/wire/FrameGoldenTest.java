@@ -1,0 +1,38 @@
+package io.lightmq.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The bytes of every frame are those of protocol version 1. */
+class FrameGoldenTest {
+
+  @ParameterizedTest
+  @EnumSource(FrameType.class)
+  void frameHasTheBytesOfItsGoldenFile(FrameType type) throws Exception {
+    ByteBuf bytes =
+        FrameCodec.encode(SampleFrames.all().get(type), UnpooledByteBufAllocator.DEFAULT);
+    Golden.assertSame("frame-" + type.name().toLowerCase(), ByteBufUtil.getBytes(bytes));
+    bytes.release();
+  }
+
+  @ParameterizedTest
+  @EnumSource(FrameType.class)
+  void goldenFileIsReadAsTheFrame(FrameType type) throws Exception {
+    byte[] golden = Golden.read("frame-" + type.name().toLowerCase());
+    Frame frame = FrameCodec.decode(Unpooled.wrappedBuffer(golden, 4, golden.length - 4));
+    SameFrame.assertSame(frame, SampleFrames.all().get(type));
+  }
+
+  @Test
+  void everyFrameClassHasAType() {
+    assertThat(Frame.class.getPermittedSubclasses()).hasSameSizeAs(FrameType.values());
+    assertThat(SampleFrames.all()).hasSameSizeAs(FrameType.values());
+  }
+}
