@@ -12,7 +12,7 @@ import io.netty.buffer.ByteBufAllocator;
  *  5 byte  flags        0
  *  6 short reserved     0
  *  8 int   correlation  0 where there is none
- * 12       fields       see {@link FrameFormats}
+ * 12       fields       see {@link ControlFormats}, {@link MessageFormats}
  * </pre>
  *
  * <p>Numbers are varints of 0 to 2^63 - 1: 7 bits a byte, low first, in the shortest form. A text
