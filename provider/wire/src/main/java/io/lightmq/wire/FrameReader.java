@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameReader {
   private final ByteBuf in;
-  private final List<ByteBuf> retained = new ArrayList<>(1);
+  private final List<ByteBuf> retained = new ArrayList<>(0);
   private int itemsLeft = Protocol.MAX_ITEMS;
 
   FrameReader(ByteBuf in) {

@@ -1,0 +1,52 @@
+package io.lightmq.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.wire.entry.FaultCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The page about the protocol names every frame and code with its number, and the limits. */
+class ProtocolPageTest {
+  private String page = "";
+
+  @BeforeEach
+  void read() throws IOException {
+    page = Files.readString(Path.of("../../docs/protocol.md"));
+  }
+
+  @ParameterizedTest
+  @EnumSource(FrameType.class)
+  void frameIsListed(FrameType type) {
+    Class<?> frame = SampleFrames.all().get(type).getClass();
+    String sender = type.isFrom(FrameType.Sender.CLIENT) ? "client" : "broker";
+    if (type.isFrom(FrameType.Sender.CLIENT) && type.isFrom(FrameType.Sender.BROKER)) {
+      sender = "both";
+    }
+    assertThat(page)
+        .contains("| " + type.code() + " | `" + frame.getSimpleName() + "` | " + sender + " |");
+  }
+
+  @ParameterizedTest
+  @EnumSource(FaultCode.class)
+  void codeIsListed(FaultCode code) {
+    assertThat(page).contains("| " + code.code() + " | `" + code.name() + "` | ");
+  }
+
+  @Test
+  void limitsAreListed() {
+    assertThat(page)
+        .contains(String.format("| messages in a run | %,d |", Protocol.MAX_RUN_MESSAGES))
+        .contains(String.format("| pulls in a frame | %,d |", Protocol.MAX_PULLS))
+        .contains(
+            String.format("| items in all lists of a frame together | %,d |", Protocol.MAX_ITEMS))
+        .contains("| frame before authentication | " + Protocol.HANDSHAKE_FRAME_BYTES / 1024)
+        .contains("by default " + Protocol.DEFAULT_FRAME_BYTES / 1024 / 1024 + " MiB")
+        .contains("port " + Protocol.DEFAULT_PORT);
+  }
+}
