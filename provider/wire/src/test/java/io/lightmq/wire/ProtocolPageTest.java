@@ -6,6 +6,7 @@ import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,10 +42,14 @@ class ProtocolPageTest {
   @Test
   void limitsAreListed() {
     assertThat(page)
-        .contains(String.format("| messages in a run | %,d |", Protocol.MAX_RUN_MESSAGES))
-        .contains(String.format("| pulls in a frame | %,d |", Protocol.MAX_PULLS))
         .contains(
-            String.format("| items in all lists of a frame together | %,d |", Protocol.MAX_ITEMS))
+            String.format(Locale.ROOT, "| messages in a run | %,d |", Protocol.MAX_RUN_MESSAGES))
+        .contains(String.format(Locale.ROOT, "| pulls in a frame | %,d |", Protocol.MAX_PULLS))
+        .contains(
+            String.format(
+                Locale.ROOT,
+                "| items in all lists of a frame together | %,d |",
+                Protocol.MAX_ITEMS))
         .contains("| frame before authentication | " + Protocol.HANDSHAKE_FRAME_BYTES / 1024)
         .contains("by default " + Protocol.DEFAULT_FRAME_BYTES / 1024 / 1024 + " MiB")
         .contains("port " + Protocol.DEFAULT_PORT);

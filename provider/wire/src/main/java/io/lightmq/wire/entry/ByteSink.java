@@ -3,6 +3,7 @@ package io.lightmq.wire.entry;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,9 @@ final class ByteSink {
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+  /** Longer strings are encoded by the JDK: quicker, at the price of a copy. */
+  private static final int SHORT_CHARS = 48;
 
   private final int limitBytes;
   private byte[] bytes;
@@ -120,11 +124,32 @@ final class ByteSink {
   /** The string without its length. */
   void putChars(String value) {
     int chars = value.length();
+    if (chars > limitBytes - length) {
+      throw new MessageTooLargeException((long) length + chars, limitBytes);
+    }
+    if (chars <= SHORT_CHARS) {
+      int ascii = putAscii(value);
+      if (ascii < chars) {
+        putWideChars(value, ascii);
+      }
+      return;
+    }
+    byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
+    // The JDK writes a question mark for a lone surrogate.
+    if (hasQuestionMark(utf8) && hasLoneSurrogate(value)) {
+      putWideChars(value, 0);
+    } else {
+      putBytes(utf8, 0, utf8.length);
+    }
+  }
+
+  /** Writes leading ASCII without garbage, and returns how much of it there was. */
+  private int putAscii(String value) {
+    int chars = value.length();
     reserve(chars);
-    int i = 0;
-    // The loop for ASCII has no bounds to grow for; most strings end in it.
     byte[] target = bytes;
     int place = length;
+    int i = 0;
     while (i < chars) {
       char c = value.charAt(i);
       if (c >= 0x80) {
@@ -134,9 +159,37 @@ final class ByteSink {
       i++;
     }
     length = place;
-    if (i < chars) {
-      putWideChars(value, i);
+    return i;
+  }
+
+  /** Eight bytes at a time: the usual trick to find a zero byte in a long. */
+  private static boolean hasQuestionMark(byte[] utf8) {
+    int i = 0;
+    for (; i <= utf8.length - 8; i += 8) {
+      long word = (long) LONG.get(utf8, i) ^ 0x3F3F3F3F3F3F3F3FL;
+      if (((word - 0x0101010101010101L) & ~word & 0x8080808080808080L) != 0) {
+        return true;
+      }
     }
+    for (; i < utf8.length; i++) {
+      if (utf8[i] == '?') {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean hasLoneSurrogate(String value) {
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (Character.isSurrogate(c)) {
+        if (i + 1 == value.length() || !Character.isSurrogatePair(c, value.charAt(i + 1))) {
+          return true;
+        }
+        i++;
+      }
+    }
+    return false;
   }
 
   private void putWideChars(String value, int from) {
