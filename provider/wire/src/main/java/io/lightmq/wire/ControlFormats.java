@@ -9,8 +9,6 @@ import java.util.Map;
 
 /** The fields of the frames around messages: handshake, link, sessions, administration. */
 final class ControlFormats {
-  private static final Frame.Subscribe[] SUBSCRIBES = Frame.Subscribe.values();
-
   private ControlFormats() {}
 
   static void addTo(FrameFormats table) {
@@ -175,7 +173,7 @@ final class ControlFormats {
           out.varint(f.consumerId());
           out.varint(f.sessionId());
           writeDestination(out, f.destination());
-          out.u8(f.subscribe().ordinal());
+          out.u8(subscribeCode(f.subscribe()));
           out.optionalText(f.subscription());
           out.optionalText(f.selector());
           out.flag(f.noLocal());
@@ -264,12 +262,27 @@ final class ControlFormats {
     return new DestinationName(DestinationKind.of(in.u8()), in.text());
   }
 
+  private static int subscribeCode(Frame.Subscribe subscribe) {
+    return switch (subscribe) {
+      case QUEUE -> 0;
+      case PLAIN -> 1;
+      case SHARED -> 2;
+      case DURABLE -> 3;
+      case SHARED_DURABLE -> 4;
+    };
+  }
+
   private static Frame.Subscribe readSubscribe(FrameReader in) {
     int code = in.u8();
-    if (code >= SUBSCRIBES.length) {
-      throw ProtocolException.bad("subscribe code " + code + " is unknown; known are 0 to 4");
-    }
-    return SUBSCRIBES[code];
+    return switch (code) {
+      case 0 -> Frame.Subscribe.QUEUE;
+      case 1 -> Frame.Subscribe.PLAIN;
+      case 2 -> Frame.Subscribe.SHARED;
+      case 3 -> Frame.Subscribe.DURABLE;
+      case 4 -> Frame.Subscribe.SHARED_DURABLE;
+      default ->
+          throw ProtocolException.bad("subscribe code " + code + " is unknown; known are 0 to 4");
+    };
   }
 
   static FaultCode faultCode(FrameReader in) {

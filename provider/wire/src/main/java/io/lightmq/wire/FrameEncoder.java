@@ -7,6 +7,7 @@ import io.netty.channel.ChannelPromise;
 
 /** Turns frames into bytes; one object serves all connections. */
 @ChannelHandler.Sharable
+@SuppressWarnings("FutureReturnValueIgnored") // the promise has it
 public final class FrameEncoder extends ChannelOutboundHandlerAdapter {
   /** The one encoder. */
   public static final FrameEncoder INSTANCE = new FrameEncoder();

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * it, because it is the one who would be read from. {@value #MAX_PENDING_BYTES} unflushed bytes, a
  * channel that stops being writable, and closing flush at once.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // the promise has it
 public final class FrameGatherer extends ChannelDuplexHandler {
   static final int MAX_PENDING_BYTES = 64 * 1024;
   static final int WINDOW_MILLIS = 3;

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While reading is switched off here, silence is not the peer's fault and does not count.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the channel
 public final class Heartbeats extends ChannelDuplexHandler {
   private final long intervalNanos;
   private long lastReadNanos;

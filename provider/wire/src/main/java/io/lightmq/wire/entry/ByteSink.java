@@ -201,17 +201,17 @@ final class ByteSink {
       if (point < 0x80) {
         bytes[length++] = (byte) point;
       } else if (point < 0x800) {
-        bytes[length++] = (byte) (0xC0 | point >> 6);
-        bytes[length++] = (byte) (0x80 | point & 0x3F);
+        bytes[length++] = (byte) (0xC0 | (point >> 6));
+        bytes[length++] = (byte) (0x80 | (point & 0x3F));
       } else if (point < 0x10000) {
-        bytes[length++] = (byte) (0xE0 | point >> 12);
-        bytes[length++] = (byte) (0x80 | point >> 6 & 0x3F);
-        bytes[length++] = (byte) (0x80 | point & 0x3F);
+        bytes[length++] = (byte) (0xE0 | (point >> 12));
+        bytes[length++] = (byte) (0x80 | ((point >> 6) & 0x3F));
+        bytes[length++] = (byte) (0x80 | (point & 0x3F));
       } else {
-        bytes[length++] = (byte) (0xF0 | point >> 18);
-        bytes[length++] = (byte) (0x80 | point >> 12 & 0x3F);
-        bytes[length++] = (byte) (0x80 | point >> 6 & 0x3F);
-        bytes[length++] = (byte) (0x80 | point & 0x3F);
+        bytes[length++] = (byte) (0xF0 | (point >> 18));
+        bytes[length++] = (byte) (0x80 | ((point >> 12) & 0x3F));
+        bytes[length++] = (byte) (0x80 | ((point >> 6) & 0x3F));
+        bytes[length++] = (byte) (0x80 | (point & 0x3F));
       }
     }
   }

@@ -166,7 +166,7 @@ final class ByteSource {
         if ((next & 0xC0) != 0x80) {
           throw notText(bytes, offset, i, place);
         }
-        point = point << 6 | next & 0x3F;
+        point = (point << 6) | (next & 0x3F);
       }
       boolean shortest = more < 2 || point >= (more == 2 ? 0x800 : 0x10000);
       if (!shortest || point > Character.MAX_CODE_POINT) {
@@ -189,8 +189,8 @@ final class ByteSource {
     int tag = readByte();
     return switch (tag) {
       case MessageLayout.VALUE_NULL -> null;
-      case MessageLayout.VALUE_FALSE -> Boolean.FALSE;
-      case MessageLayout.VALUE_TRUE -> Boolean.TRUE;
+      case MessageLayout.VALUE_FALSE -> false;
+      case MessageLayout.VALUE_TRUE -> true;
       case MessageLayout.VALUE_BYTE -> (byte) readByte();
       case MessageLayout.VALUE_SHORT -> readShort();
       case MessageLayout.VALUE_CHAR -> (char) readShort();
