@@ -1,0 +1,74 @@
+package io.lightmq.core.storage.segment;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a checkpoint at journal offset P keeps, decided by the shard from its state at P. Read on
+ * the destage thread, so all in it must be an immutable picture.
+ *
+ * @param offset P
+ * @param lanes that have something in the journal below P or in a rewritten segment; any order
+ * @param rewrite addresses of segments whose wanted entries are copied into the new ones; every
+ *     lane with a piece in one of them must be among {@code lanes}
+ */
+public record DestagePlan(long offset, List<LanePlan> lanes, Set<Long> rewrite) {
+  public DestagePlan {
+    lanes = List.copyOf(lanes);
+    rewrite = Set.copyOf(rewrite);
+  }
+
+  /**
+   * One lane's part of the plan.
+   *
+   * @param pieces all pieces that the lane has now, rising by sequence
+   * @param runs the lane's entries in the journal below P, rising by sequence, all behind the last
+   *     piece; iterated once
+   * @param expectedBytes what the shard expects to be written for this lane; from {@link
+   *     SegmentSettings#dedicatedBytes} on the lane's destination gets segments to itself
+   * @param needed what somebody still needs at P; everything else is left out
+   */
+  public record LanePlan(
+      long destinationId,
+      int lane,
+      long holderId,
+      List<Piece> pieces,
+      Iterable<JournalRun> runs,
+      long expectedBytes,
+      Wanted needed) {
+    public LanePlan {
+      pieces = List.copyOf(pieces);
+    }
+  }
+
+  /**
+   * Entries of one lane that lie back to back in the journal.
+   *
+   * @param firstSequence of the first entry; the others follow without a gap
+   * @param journalOffset of the first byte of the first entry
+   * @param bytes of all entries
+   */
+  public record JournalRun(long firstSequence, int count, long journalOffset, long bytes) {
+    public JournalRun {
+      if (firstSequence < 0 || count <= 0 || journalOffset < 0 || bytes <= 0) {
+        throw new IllegalArgumentException(
+            "run of %d entries from %d with %d bytes at %d is impossible"
+                .formatted(count, firstSequence, bytes, journalOffset));
+      }
+    }
+
+    /** The last entry's sequence. */
+    public long lastSequence() {
+      return firstSequence + count - 1;
+    }
+  }
+
+  /** The journal as the destage thread reads it. Everything below P must stay readable. */
+  @FunctionalInterface
+  public interface JournalBytes {
+    /** Fills the buffer with the journal's bytes from an offset on. Blocks. */
+    void read(long offset, ByteBuffer into) throws IOException;
+  }
+}
