@@ -13,15 +13,19 @@ public final class DiskFullException extends IOException {
     super(message, cause);
   }
 
+  /** Whether a failure says that room is missing. */
+  public static boolean isFull(IOException failure) {
+    String text = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
+    return failure instanceof DiskFullException
+        || text.contains("no space left")
+        || text.contains("enospc")
+        || text.contains("quota exceeded")
+        || text.contains("not enough space");
+  }
+
   /** The failure as this type if it says that room is missing, else the failure itself. */
   public static IOException classify(String what, IOException failure) {
-    String text = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
-    boolean full =
-        text.contains("no space left")
-            || text.contains("enospc")
-            || text.contains("quota exceeded")
-            || text.contains("not enough space");
-    return full && !(failure instanceof DiskFullException)
+    return isFull(failure) && !(failure instanceof DiskFullException)
         ? new DiskFullException(what + ": no space left; free some or raise the quota", failure)
         : failure;
   }

@@ -1,19 +1,28 @@
 package io.lightmq.core.storage.segment;
 
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.MalformedMessageException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One reader thread's way into the segments. It keeps the last bytes that it read ahead, so that
- * consecutive reads of a backlog are sequential. Not for use by two threads at once.
+ * One reader thread's way into the segments. It keeps the last bytes that it read ahead and the
+ * place behind the last entry, so that consecutive reads of a backlog are sequential and need no
+ * look-up. Not for use by two threads at once. It holds references only while a method runs.
  */
 public final class SegmentReader implements Closeable {
   /** Takes one entry; the buffer is valid until the method returns. */
   @FunctionalInterface
   public interface Sink {
-    /** Returns false to stop before this entry, which is then the next one to read. */
-    boolean accept(long sequence, ByteBuffer entry) throws IOException;
+    /**
+     * Takes the entry from {@code at} to {@code at + length} of the buffer, whose position and
+     * limit mean nothing and must stay.
+     *
+     * @return false to stop before this entry, which is then the next one to read
+     */
+    boolean accept(long sequence, ByteBuffer buffer, int at, int length) throws IOException;
   }
 
   /**
@@ -22,8 +31,8 @@ public final class SegmentReader implements Closeable {
    * @param count of entries taken
    * @param bytes of these entries
    * @param nextSequence where the next read goes on; behind the range when everything is read
-   * @param neededBytes length of the entry at {@code nextSequence} that did not fit, 0 if the range
-   *     is read to its end
+   * @param neededBytes length of the entry at {@code nextSequence} that was not taken, 0 if the
+   *     range is read to its end
    */
   public record Read(int count, long bytes, long nextSequence, int neededBytes) {
     /** Whether the range is read to its end. */
@@ -32,11 +41,27 @@ public final class SegmentReader implements Closeable {
     }
   }
 
-  SegmentReader() {}
+  private final SegmentFiles files;
+  private final SegmentIndex index;
+  private final SegmentSettings settings;
+  private final Chunk chunk;
+
+  // Where the last scan stopped: the next entry of lastPiece at or above lastSequence.
+  private @Nullable Piece lastPiece;
+  private long lastSequence;
+  private int lastSpan;
+  private long lastAddress;
+
+  SegmentReader(SegmentFiles files, SegmentIndex index, SegmentSettings settings) {
+    this.files = files;
+    this.index = index;
+    this.settings = settings;
+    this.chunk = new Chunk(settings.readAheadBytes());
+  }
 
   /**
    * Copies whole entries from a piece into a buffer, in sequence order, until the range or the room
-   * ends.
+   * ends. Sequences of the range that the piece does not have are passed over.
    *
    * @param fromSequence first sequence of the range
    * @param toSequence last sequence of the range, inclusive
@@ -45,15 +70,239 @@ public final class SegmentReader implements Closeable {
    */
   public Read read(Piece piece, long fromSequence, long toSequence, Wanted wanted, ByteBuffer out)
       throws IOException {
-    throw new IOException("being written");
+    return scan(
+        piece,
+        fromSequence,
+        toSequence,
+        wanted,
+        (sequence, buffer, at, length) -> {
+          if (length > out.remaining()) {
+            return false;
+          }
+          out.put(out.position(), buffer, at, length).position(out.position() + length);
+          return true;
+        });
   }
 
-  /** Shows the wanted entries of a range to a sink, in sequence order. */
+  /** Shows the wanted entries of a range to a sink, in sequence order; like {@link #read}. */
   public Read scan(Piece piece, long fromSequence, long toSequence, Wanted wanted, Sink sink)
       throws IOException {
-    throw new IOException("being written");
+    Scan scan = new Scan(piece, Math.min(toSequence, piece.lastSequence()), wanted, sink);
+    scan.next = Math.max(fromSequence, piece.firstSequence());
+    long retriedAt = -1;
+    while (true) {
+      try (SegmentFiles.Reference segment = files.acquire(piece.segmentAddress())) {
+        scan.run(segment);
+        return new Read(
+            scan.count,
+            scan.bytes,
+            scan.neededBytes == 0 ? behind(fromSequence, toSequence) : scan.next,
+            scan.neededBytes);
+      } catch (SegmentException.Damaged e) {
+        lastPiece = null;
+        if (retriedAt == scan.next) {
+          throw e;
+        }
+        retriedAt = scan.next;
+      }
+      chunk.forget();
+      index.forget(piece);
+      files.reopen(piece.segmentAddress());
+    }
+  }
+
+  private static long behind(long from, long to) {
+    return Math.max(from, to == Long.MAX_VALUE ? to : to + 1);
+  }
+
+  /** One call of {@link #scan}: what it has done, so that a second look goes on from there. */
+  private final class Scan {
+    private final Piece piece;
+    private final long to;
+    private final Wanted wanted;
+    private final Sink sink;
+    private long next;
+    private int count;
+    private long bytes;
+    private int neededBytes;
+
+    Scan(Piece piece, long to, Wanted wanted, Sink sink) {
+      this.piece = piece;
+      this.to = to;
+      this.wanted = wanted;
+      this.sink = sink;
+    }
+
+    void run(SegmentFiles.Reference segment) throws IOException {
+      while ((next = wanted.next(next)) <= to) {
+        int number;
+        Span span;
+        long address;
+        if (piece.equals(lastPiece) && lastSequence <= next && inLastSpan(segment)) {
+          number = lastSpan;
+          span = index.span(segment, piece, number);
+          address = lastAddress;
+        } else {
+          number = index.floor(segment, piece, next);
+          span = index.span(segment, piece, number);
+          if (span.lastSequence() < next) {
+            // Between two spans, or beyond the last: nothing is there.
+            if (number + 1 == piece.spans()) {
+              return;
+            }
+            span = index.span(segment, piece, ++number);
+          }
+          address = span.address();
+        }
+        checkSpan(segment, span);
+        if (!walk(segment, number, span, address)) {
+          return;
+        }
+      }
+    }
+
+    private boolean inLastSpan(SegmentFiles.Reference segment) throws IOException {
+      Span span = index.span(segment, piece, lastSpan);
+      return next <= span.lastSequence() && lastAddress < span.end();
+    }
+
+    /** Walks the entries of a span; false when the scan is over. */
+    private boolean walk(SegmentFiles.Reference segment, int number, Span span, long from)
+        throws IOException {
+      long address = from;
+      long previous = from == span.address() ? -1 : lastSequence - 1;
+      while (address < span.end()) {
+        int length = entry(segment, span, address);
+        int at = chunk.index(address);
+        ByteBuffer buffer = chunk.buffer();
+        long sequence = Entry.sequence(buffer, at);
+        if (sequence <= previous
+            || sequence < span.firstSequence()
+            || sequence > span.lastSequence()) {
+          throw new SegmentException.Damaged(
+              "%s: entry at address %d has sequence %d, expected one above %d in %d to %d"
+                  .formatted(
+                      segment.name(),
+                      address,
+                      sequence,
+                      previous,
+                      span.firstSequence(),
+                      span.lastSequence()),
+              sequence);
+        }
+        if (sequence > to) {
+          stopAt(number, sequence, address);
+          next = sequence;
+          return false;
+        }
+        if (sequence >= next && wanted.wants(sequence)) {
+          next = sequence;
+          if (!sink.accept(sequence, buffer, at, length)) {
+            neededBytes = length;
+            stopAt(number, sequence, address);
+            return false;
+          }
+          count++;
+          bytes += length;
+        }
+        previous = sequence;
+        address += length;
+        stopAt(number, sequence + 1, address);
+        next = Math.max(next, sequence + 1);
+        long skip = wanted.next(next);
+        if (skip > to) {
+          next = skip;
+          return false;
+        }
+        if (skip > span.lastSequence()) {
+          break;
+        }
+      }
+      if (address == span.end() && previous != span.lastSequence()) {
+        throw new SegmentException.Damaged(
+            "%s: span at address %d ends with sequence %d, expected %d"
+                .formatted(segment.name(), span.address(), previous, span.lastSequence()),
+            span.lastSequence());
+      }
+      next = Math.max(next, span.lastSequence() + 1);
+      return true;
+    }
+
+    private void stopAt(int number, long sequence, long address) {
+      lastPiece = piece;
+      lastSpan = number;
+      lastSequence = sequence;
+      lastAddress = address;
+    }
+
+    /** Brings a whole entry into the chunk, checks it and returns its length. */
+    private int entry(SegmentFiles.Reference segment, Span span, long address) throws IOException {
+      long remaining = span.end() - address;
+      // A read that goes on where the chunk ends is one of many: read ahead. A first one isn't.
+      long ahead =
+          address == chunk.end() || chunk.has(address, 1)
+              ? piece.address() + piece.bytes() - address
+              : remaining;
+      if (remaining < Entry.HEADER_BYTES) {
+        throw damaged(segment, address, "only %d bytes remain in its span".formatted(remaining));
+      }
+      chunk.require(segment::read, address, Entry.HEADER_BYTES, ahead);
+      int length = Entry.length(chunk.buffer(), chunk.index(address));
+      if (length < Entry.HEADER_BYTES || length > remaining || length > settings.maxEntryBytes()) {
+        throw damaged(
+            segment,
+            address,
+            "says %d bytes; its span has %d left, the limit is %d"
+                .formatted(length, remaining, settings.maxEntryBytes()));
+      }
+      chunk.require(segment::read, address, length, ahead);
+      int at = chunk.index(address);
+      ByteBuffer buffer = chunk.buffer();
+      try {
+        Entry.check(buffer, at, at + length);
+      } catch (MalformedMessageException e) {
+        throw damaged(segment, address, String.valueOf(e.getMessage()));
+      }
+      if (Entry.destinationId(buffer, at) != piece.destinationId()
+          || Entry.lane(buffer, at) != piece.lane()
+          || Entry.holderId(buffer, at) != piece.holderId()) {
+        throw damaged(
+            segment,
+            address,
+            "belongs to destination %d lane %d holder %d, expected %d, %d, %d"
+                .formatted(
+                    Entry.destinationId(buffer, at),
+                    Entry.lane(buffer, at),
+                    Entry.holderId(buffer, at),
+                    piece.destinationId(),
+                    piece.lane(),
+                    piece.holderId()));
+      }
+      return length;
+    }
+
+    private void checkSpan(SegmentFiles.Reference segment, Span span) throws IOException {
+      if (span.bytes() <= 0
+          || span.address() < piece.address()
+          || span.end() > piece.address() + piece.bytes()
+          || span.firstSequence() < piece.firstSequence()
+          || span.lastSequence() > piece.lastSequence()) {
+        throw damaged(segment, span.address(), "lies in a span outside of its piece " + piece);
+      }
+    }
+
+    private SegmentException.Damaged damaged(
+        SegmentFiles.Reference segment, long address, String what) {
+      return new SegmentException.Damaged(
+          "%s: entry at address %d (at or above sequence %d) %s"
+              .formatted(segment.name(), address, next, what),
+          next);
+    }
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    chunk.forget();
+    lastPiece = null;
+  }
 }

@@ -25,7 +25,7 @@ public record SegmentSettings(
   /** 256 MiB segments, 16 MiB dedicated, 256 KiB steps, 8 MiB of index, 64 files. */
   public static final SegmentSettings DEFAULT =
       new SegmentSettings(
-          256L << 20, 16L << 20, 256 << 10, 256 << 10, 8L << 20, 64, 8 << 20, 64 << 20);
+          256L << 20, 16L << 20, 256 << 10, 256 << 10, 8L << 20, 64, 4 << 20, 64 << 20);
 
   public SegmentSettings {
     if (maxSegmentBytes < 1024

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -22,7 +23,21 @@ public final class SegmentStore implements Closeable {
     void close();
   }
 
-  private SegmentStore() {}
+  private final Disk disk;
+  private final UUID storeId;
+  private final SegmentSettings settings;
+  private final SegmentFiles files;
+  private final SegmentIndex index;
+  private final AtomicLong nextAddress;
+
+  private SegmentStore(Disk disk, UUID storeId, long nextAddress, SegmentSettings settings) {
+    this.disk = disk;
+    this.storeId = storeId;
+    this.settings = settings;
+    this.files = new SegmentFiles(disk, storeId, settings.maxOpenFiles());
+    this.index = new SegmentIndex(settings.indexCacheBytes());
+    this.nextAddress = new AtomicLong(nextAddress);
+  }
 
   /**
    * Opens the store with the segments that the kept snapshots name.
@@ -37,12 +52,22 @@ public final class SegmentStore implements Closeable {
       Collection<SegmentInfo> segments,
       SegmentSettings settings)
       throws IOException {
-    throw new IOException("being written");
+    disk.createFolder(SegmentFormat.FOLDER);
+    SegmentStore store = new SegmentStore(disk, storeId, nextAddress, settings);
+    for (SegmentInfo segment : segments) {
+      if (segment.end() > nextAddress) {
+        throw new IllegalArgumentException(
+            "segment %d ends at %d, above the next address %d"
+                .formatted(segment.address(), segment.end(), nextAddress));
+      }
+      store.files.add(segment);
+    }
+    return store;
   }
 
-  /** A reader for one thread. */
+  /** A reader for one thread. Its memory is {@link SegmentSettings#readAheadBytes} off heap. */
   public SegmentReader newReader() {
-    return new SegmentReader();
+    return new SegmentReader(files, index, settings);
   }
 
   /**
@@ -57,36 +82,90 @@ public final class SegmentStore implements Closeable {
   public Destaged destage(
       DestagePlan plan, DestagePlan.JournalBytes journal, BooleanSupplier cancelled)
       throws IOException {
-    throw new IOException("being written");
+    try (SegmentReader reader = newReader()) {
+      Destager destager =
+          new Destager(disk, storeId, nextAddress.get(), settings, reader, journal, cancelled);
+      try {
+        Destaged destaged = destager.run(plan);
+        destaged.segments().forEach(files::add);
+        return destaged;
+      } finally {
+        nextAddress.set(destager.nextAddress());
+      }
+    }
   }
 
-  /** Keeps a segment's file until the hold is closed. */
-  public Hold hold(long segmentAddress) throws SegmentException.Gone {
-    throw new SegmentException.Gone("being written");
+  /**
+   * Keeps a segment's file until the hold is closed.
+   *
+   * @throws SegmentException.Gone if the segment was deleted
+   */
+  public Hold hold(long segmentAddress) throws IOException {
+    return files.acquire(segmentAddress);
   }
 
   /**
    * Deletes segments that no kept snapshot and no lane refers to. Later reads of them fail as gone;
    * the files go when the last reference is closed. Unknown addresses are passed over.
    */
-  public void delete(Collection<Long> segmentAddresses) throws IOException {}
+  public void delete(Collection<Long> segmentAddresses) throws IOException {
+    IOException failure = null;
+    for (long address : segmentAddresses) {
+      try {
+        files.delete(address);
+      } catch (IOException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
 
   /** Gives up what {@link #destage} wrote when its snapshot is not published after all. */
-  public void abandon(Destaged destaged) throws IOException {}
+  public void abandon(Destaged destaged) throws IOException {
+    delete(destaged.segments().stream().map(SegmentInfo::address).toList());
+  }
 
   /** All segments in the store, rising by address. */
   public List<SegmentInfo> segments() {
-    return List.of();
+    return files.all();
   }
 
-  /** Reads a whole segment and checks every byte of it; for verification tools and tests. */
-  public void verify(long segmentAddress) throws IOException {}
+  /**
+   * Reads a whole segment and checks every byte of it; for verification tools and tests.
+   *
+   * @return the pieces of its directory
+   * @throws SegmentException.Damaged with file, address, found and expected
+   */
+  public List<Piece> verify(long segmentAddress) throws IOException {
+    try (SegmentFiles.Reference segment = files.acquire(segmentAddress)) {
+      return new SegmentCheck(segment, settings).run();
+    }
+  }
 
   /** Where the next segment begins. */
   public long nextAddress() {
-    return 0;
+    return nextAddress.get();
   }
 
+  /** Segment files that are open now. */
+  public int openFiles() {
+    return files.openCount();
+  }
+
+  /** Heap bytes of cached index blocks. */
+  public long cachedIndexBytes() {
+    return index.cachedBytes();
+  }
+
+  /** Closes all files; those in use close with their last reference. */
   @Override
-  public void close() throws IOException {}
+  public void close() throws IOException {
+    files.close();
+  }
 }

@@ -1,11 +1,18 @@
 package io.lightmq.core.storage.snapshot;
 
 import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.DiskFile;
+import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 
 /**
@@ -17,8 +24,8 @@ public final class SnapshotStore {
    * What start found.
    *
    * @param snapshot the newest that passed its checks; empty in a new store
-   * @param rejected for each newer one that failed, file and reason; a new snapshot should then be
-   *     written first
+   * @param rejected for each that failed, file and reason; a new snapshot should then be written
+   *     first
    * @param segments what the kept snapshots name together, for {@code SegmentStore.open}
    * @param orphans files moved out of {@code segments/} because no kept snapshot names them
    */
@@ -33,10 +40,32 @@ public final class SnapshotStore {
    *
    * @param journalNeededFrom offset of the older kept snapshot: the journal may be trimmed below
    * @param unneededSegments segments that neither kept snapshot names any more
+   * @param leftovers for each old file that could not be deleted, name and reason; tried again with
+   *     the next publish
    */
-  public record Published(long journalNeededFrom, Set<Long> unneededSegments) {}
+  public record Published(
+      long journalNeededFrom, Set<Long> unneededSegments, List<String> leftovers) {}
 
-  private SnapshotStore() {}
+  /** A kept snapshot and the segments that it names. */
+  private record Kept(long offset, long nextAddress, List<SegmentInfo> segments) {}
+
+  private static final String FOLDER = "snapshots";
+  private static final String SUFFIX = ".snap";
+  private static final int KEEP = 2;
+
+  private final Disk disk;
+  private final UUID storeId;
+  private final SegmentFolder segmentFolder;
+  private final List<String> rejected = new ArrayList<>();
+  private List<Kept> kept = new ArrayList<>(); // newest first
+  private List<String> orphans = List.of();
+  private long nextAddress;
+
+  private SnapshotStore(Disk disk, UUID storeId) {
+    this.disk = disk;
+    this.storeId = storeId;
+    this.segmentFolder = new SegmentFolder(disk);
+  }
 
   /**
    * Checks the snapshots in a data directory and moves unnamed segments to {@code orphaned/}.
@@ -44,17 +73,95 @@ public final class SnapshotStore {
    * @throws IOException if snapshots exist and none is valid; the text has each reason
    */
   public static SnapshotStore open(Disk disk, UUID storeId) throws IOException {
-    throw new IOException("being written");
+    SnapshotStore store = new SnapshotStore(disk, storeId);
+    store.recover();
+    return store;
+  }
+
+  private void recover() throws IOException {
+    disk.createFolder(FOLDER);
+    segmentFolder.create();
+    Map<Long, Long> segmentLengths = segmentFolder.lengths();
+    List<String> names = new ArrayList<>(snapshotFiles());
+    names.sort(Comparator.reverseOrder());
+    for (String name : names) {
+      if (kept.size() == KEEP) {
+        break;
+      }
+      try {
+        Snapshot snapshot = read(name, false);
+        checkSegments(snapshot.segments(), segmentLengths);
+        kept.add(new Kept(snapshot.offset(), snapshot.nextAddress(), snapshot.segments()));
+        nextAddress = Math.max(nextAddress, snapshot.nextAddress());
+      } catch (InvalidSnapshotException e) {
+        rejected.add(FOLDER + "/" + name + ": " + e.getMessage());
+      }
+    }
+    if (kept.isEmpty() && !names.isEmpty()) {
+      throw new IOException(
+          "none of %d snapshots is valid; restore the data directory from a backup. %s"
+              .formatted(names.size(), String.join("; ", rejected)));
+    }
+    nextAddress = Math.max(nextAddress, segmentFolder.end());
+    orphans = segmentFolder.moveOrphans(named(kept).keySet());
+  }
+
+  private List<String> snapshotFiles() throws IOException {
+    return disk.list(FOLDER).stream().filter(name -> name.matches("\\d{20}\\.snap")).toList();
+  }
+
+  private static void checkSegments(List<SegmentInfo> segments, Map<Long, Long> lengths)
+      throws InvalidSnapshotException {
+    for (SegmentInfo segment : segments) {
+      Long length = lengths.get(segment.address());
+      if (length == null || length != segment.bytes()) {
+        throw new InvalidSnapshotException(
+            "it names segment %020d with %d bytes, which %s"
+                .formatted(
+                    segment.address(),
+                    segment.bytes(),
+                    length == null ? "is missing" : "has " + length));
+      }
+    }
+  }
+
+  private Snapshot read(String name, boolean withState) throws IOException {
+    long offset;
+    try {
+      offset = Long.parseLong(name.substring(0, name.length() - SUFFIX.length()));
+    } catch (NumberFormatException e) {
+      throw new InvalidSnapshotException("its name is not an offset");
+    }
+    try (DiskFile file = disk.open(FOLDER + "/" + name)) {
+      return SnapshotFormat.read(file, storeId, offset, withState);
+    }
+  }
+
+  private static String name(long offset) {
+    return "%020d%s".formatted(offset, SUFFIX);
+  }
+
+  private static Map<Long, SegmentInfo> named(List<Kept> kept) {
+    Map<Long, SegmentInfo> named = new TreeMap<>();
+    for (Kept each : kept) {
+      for (SegmentInfo segment : each.segments()) {
+        named.put(segment.address(), segment);
+      }
+    }
+    return named;
   }
 
   /** What {@link #open} found; reads the state of the newest valid snapshot. */
   public Loaded load() throws IOException {
-    throw new IOException("being written");
+    Optional<Snapshot> newest =
+        kept.isEmpty() ? Optional.empty() : Optional.of(read(name(kept.get(0).offset()), true));
+    return new Loaded(
+        newest, List.copyOf(rejected), List.copyOf(named(kept).values()), List.copyOf(orphans));
   }
 
   /** An address that no segment has ever used. */
   public long nextAddress() {
-    return 0;
+    return nextAddress;
   }
 
   /**
@@ -65,6 +172,83 @@ public final class SnapshotStore {
    *     before
    */
   public Published publish(Snapshot snapshot) throws IOException {
-    throw new IOException("being written");
+    if (!kept.isEmpty() && snapshot.offset() < kept.get(0).offset()) {
+      throw new IllegalArgumentException(
+          "snapshot at offset %d is older than the newest, %d"
+              .formatted(snapshot.offset(), kept.get(0).offset()));
+    }
+    long reached = Math.max(nextAddress, snapshot.nextAddress());
+    for (SegmentInfo segment : snapshot.segments()) {
+      reached = Math.max(reached, segment.end());
+    }
+    Snapshot stored =
+        new Snapshot(
+            snapshot.offset(),
+            snapshot.createdMillis(),
+            reached,
+            snapshot.state(),
+            snapshot.segments(),
+            snapshot.pieces());
+    store(stored);
+    nextAddress = reached;
+    Set<Long> before = new HashSet<>(named(kept).keySet());
+    List<Kept> now = new ArrayList<>();
+    now.add(new Kept(stored.offset(), reached, stored.segments()));
+    kept.stream()
+        .filter(each -> each.offset() != stored.offset())
+        .limit(KEEP - 1)
+        .forEach(now::add);
+    kept = now;
+    before.removeAll(named(kept).keySet());
+    return new Published(kept.get(kept.size() - 1).offset(), Set.copyOf(before), clean());
+  }
+
+  private void store(Snapshot snapshot) throws IOException {
+    String name = FOLDER + "/" + name(snapshot.offset());
+    String temporary = name + ".tmp";
+    boolean renamed = false;
+    try {
+      disk.delete(temporary);
+      try (DiskFile file = disk.create(temporary)) {
+        SnapshotFormat.write(file, storeId, snapshot);
+        file.force();
+      }
+      disk.rename(temporary, name);
+      renamed = true;
+      disk.forceDirectory(FOLDER);
+    } catch (IOException e) {
+      try {
+        // A snapshot whose name may not be durable must not be found: its segments will be given
+        // up.
+        boolean keptBefore = kept.stream().anyMatch(each -> each.offset() == snapshot.offset());
+        if (!renamed || !keptBefore) {
+          disk.delete(renamed ? name : temporary);
+        }
+      } catch (IOException again) {
+        e.addSuppressed(again);
+      }
+      throw DiskFullException.classify(name, e);
+    }
+  }
+
+  /** Deletes what is not kept; what fails is left for the next time. */
+  private List<String> clean() {
+    List<String> leftovers = new ArrayList<>();
+    try {
+      Set<String> keep = new HashSet<>();
+      kept.forEach(each -> keep.add(name(each.offset())));
+      for (String name : disk.list(FOLDER)) {
+        if (!keep.contains(name)) {
+          disk.delete(FOLDER + "/" + name);
+        }
+      }
+      disk.forceDirectory(FOLDER);
+      segmentFolder.deleteOrphans();
+      rejected.clear();
+      orphans = List.of();
+    } catch (IOException e) {
+      leftovers.add(String.valueOf(e.getMessage()));
+    }
+    return leftovers;
   }
 }
