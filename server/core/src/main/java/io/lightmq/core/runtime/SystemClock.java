@@ -1,0 +1,14 @@
+package io.lightmq.core.runtime;
+
+/** The machine's clock. */
+public final class SystemClock implements Clock {
+  @Override
+  public long wallMillis() {
+    return System.currentTimeMillis();
+  }
+
+  @Override
+  public long nanos() {
+    return System.nanoTime();
+  }
+}

@@ -1,0 +1,86 @@
+package io.lightmq.core.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/** Loops with a thread each and the machine's clock. */
+public final class ThreadLoops implements Loops {
+  private final FatalHandler fatal;
+  private final Clock clock = new SystemClock();
+  private final Ids ids = new RandomIds();
+  private final List<ThreadLoop> loops = new ArrayList<>();
+  private boolean closed;
+
+  public ThreadLoops(FatalHandler fatal) {
+    this.fatal = fatal;
+  }
+
+  @Override
+  public synchronized Loop open(String name) {
+    if (closed) {
+      throw new IllegalStateException("loop " + name + " cannot be opened: the loops are closed");
+    }
+    ThreadLoop loop = new ThreadLoop(name, clock, fatal);
+    loops.add(loop);
+    return loop;
+  }
+
+  @Override
+  public Clock clock() {
+    return clock;
+  }
+
+  @Override
+  public Ids ids() {
+    return ids;
+  }
+
+  @Override
+  public void run(Loop loop, Runnable task) {
+    if (loop.isCurrent()) {
+      throw new IllegalStateException("loop " + loop.name() + " cannot wait for itself");
+    }
+    CountDownLatch done = new CountDownLatch(1);
+    loop.execute(
+        () -> {
+          task.run();
+          done.countDown();
+        });
+    boolean interrupted = false;
+    while (true) {
+      try {
+        if (done.await(1, TimeUnit.SECONDS)) {
+          break;
+        }
+        if (loop instanceof ThreadLoop threaded && threaded.ended() && done.getCount() > 0) {
+          throw new RejectedExecutionException(
+              "loop " + loop.name() + " ended before the task that was waited for");
+        }
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    List<ThreadLoop> all;
+    synchronized (this) {
+      closed = true;
+      all = List.copyOf(loops);
+      loops.clear();
+    }
+    for (int i = all.size() - 1; i >= 0; i--) {
+      all.get(i).beginClose();
+    }
+    for (int i = all.size() - 1; i >= 0; i--) {
+      all.get(i).close();
+    }
+  }
+}

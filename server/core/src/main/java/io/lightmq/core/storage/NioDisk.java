@@ -1,0 +1,229 @@
+package io.lightmq.core.storage;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * A data directory on a real file system, locked while it is open. Positional channel I/O only,
+ * never a mapping: a write fault in a mapping is told late and in the wrong place.
+ *
+ * <p>An interrupt of a thread inside a call closes the file for everyone, so only threads that are
+ * never interrupted may use it.
+ */
+public final class NioDisk implements Disk, AutoCloseable {
+  private final Path root;
+  private final DirectoryLock lock;
+
+  private NioDisk(Path root, DirectoryLock lock) {
+    this.root = root;
+    this.lock = lock;
+  }
+
+  /**
+   * Opens a data directory, creating it if missing, and locks it.
+   *
+   * @throws IOException if another broker has it; the message names directory and process
+   */
+  public static NioDisk open(Path directory) throws IOException {
+    Path absolute = directory.toAbsolutePath().normalize();
+    createDurably(absolute);
+    return new NioDisk(absolute, DirectoryLock.take(absolute));
+  }
+
+  /** The directory. */
+  public Path root() {
+    return root;
+  }
+
+  @Override
+  public DiskFile create(String name) throws IOException {
+    return new NioFile(
+        name,
+        FileChannel.open(
+            path(name),
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE));
+  }
+
+  @Override
+  public DiskFile open(String name) throws IOException {
+    return new NioFile(
+        name, FileChannel.open(path(name), StandardOpenOption.READ, StandardOpenOption.WRITE));
+  }
+
+  @Override
+  public boolean exists(String name) {
+    return Files.exists(path(name));
+  }
+
+  @Override
+  public List<String> list(String folder) throws IOException {
+    Path directory = path(folder);
+    List<String> names = new ArrayList<>();
+    if (Files.isDirectory(directory)) {
+      try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+        for (Path entry : entries) {
+          Path name = entry.getFileName();
+          if (name != null && Files.isRegularFile(entry)) {
+            names.add(name.toString());
+          }
+        }
+      }
+    }
+    Collections.sort(names);
+    return names;
+  }
+
+  @Override
+  public void createFolder(String folder) throws IOException {
+    createDurably(path(folder));
+  }
+
+  @Override
+  public void rename(String from, String to) throws IOException {
+    Files.move(path(from), path(to), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    Files.deleteIfExists(path(name));
+  }
+
+  @Override
+  public void forceDirectory(String folder) throws IOException {
+    force(path(folder));
+  }
+
+  @Override
+  public long usableBytes() throws IOException {
+    return Files.getFileStore(root).getUsableSpace();
+  }
+
+  @Override
+  public long totalBytes() throws IOException {
+    return Files.getFileStore(root).getTotalSpace();
+  }
+
+  /** Gives up the lock. Open files stay open until their owners close them. */
+  @Override
+  public void close() throws IOException {
+    lock.close();
+  }
+
+  private Path path(String name) {
+    Path path = root.resolve(name).normalize();
+    if (!path.startsWith(root)) {
+      throw new IllegalArgumentException("name " + name + " leads out of " + root);
+    }
+    return path;
+  }
+
+  private static void createDurably(Path directory) throws IOException {
+    if (Files.isDirectory(directory)) {
+      return;
+    }
+    Path parent = directory.getParent();
+    if (parent != null) {
+      createDurably(parent);
+    }
+    Files.createDirectories(directory);
+    if (parent != null) {
+      force(parent);
+    }
+  }
+
+  private static void force(Path directory) throws IOException {
+    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  private static final class NioFile implements DiskFile {
+    private final String name;
+    private final FileChannel channel;
+
+    NioFile(String name, FileChannel channel) {
+      this.name = name;
+      this.channel = channel;
+    }
+
+    @Override
+    public String name() {
+      return name;
+    }
+
+    @Override
+    public int read(long fileOffset, ByteBuffer into) throws IOException {
+      int total = 0;
+      while (into.hasRemaining()) {
+        int count = channel.read(into, fileOffset + total);
+        if (count < 0) {
+          break;
+        }
+        total += count;
+      }
+      return total;
+    }
+
+    @Override
+    public void write(long fileOffset, ByteBuffer... from) throws IOException {
+      if (from.length == 1) {
+        long at = fileOffset;
+        while (from[0].hasRemaining()) {
+          at += progress(channel.write(from[0], at), at);
+        }
+        return;
+      }
+      long remaining = 0;
+      for (ByteBuffer buffer : from) {
+        remaining += buffer.remaining();
+      }
+      channel.position(fileOffset);
+      int first = 0;
+      while (remaining > 0) {
+        while (!from[first].hasRemaining()) {
+          first++;
+        }
+        remaining -= progress(channel.write(from, first, from.length - first), fileOffset);
+      }
+    }
+
+    private long progress(long count, long fileOffset) throws IOException {
+      if (count <= 0) {
+        throw new EOFException("file " + name + " took no bytes at " + fileOffset);
+      }
+      return count;
+    }
+
+    @Override
+    public void force() throws IOException {
+      channel.force(false);
+    }
+
+    @Override
+    public long size() throws IOException {
+      return channel.size();
+    }
+
+    @Override
+    public void truncate(long size) throws IOException {
+      channel.truncate(size);
+    }
+
+    @Override
+    public void close() throws IOException {
+      channel.close();
+    }
+  }
+}
