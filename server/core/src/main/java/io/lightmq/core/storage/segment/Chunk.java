@@ -1,5 +1,6 @@
 package io.lightmq.core.storage.segment;
 
+import io.lightmq.core.storage.DirectMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -7,20 +8,23 @@ import java.nio.ByteBuffer;
  * The last bytes that one thread has read ahead from a source whose bytes never change at a place.
  * Memory: its fixed size, and for the time of a longer entry that entry.
  */
-final class Chunk {
+final class Chunk implements AutoCloseable {
   /** Where the bytes come from. */
   interface Source {
     /** Fills the buffer from a place on. */
     void read(long place, ByteBuffer into) throws IOException;
   }
 
+  private final DirectMemory memory;
   private final ByteBuffer fixed;
+  private boolean closed;
   private ByteBuffer current;
   private long start;
   private int length;
 
-  Chunk(int bytes) {
-    this.fixed = ByteBuffer.allocateDirect(bytes);
+  Chunk(DirectMemory memory, int bytes) {
+    this.memory = memory;
+    this.fixed = memory.allocate(SegmentStore.MEMORY, bytes);
     this.current = fixed;
   }
 
@@ -72,6 +76,16 @@ final class Chunk {
   /** Index of a place in the buffer. */
   int index(long place) {
     return (int) (place - start);
+  }
+
+  /** Gives the memory back. */
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      forget();
+      memory.free(SegmentStore.MEMORY, fixed);
+    }
   }
 
   /** Just behind the bytes that are here. */

@@ -1,5 +1,6 @@
 package io.lightmq.core.storage.segment;
 
+import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.segment.DestagePlan.JournalBytes;
@@ -24,13 +25,14 @@ import org.jspecify.annotations.Nullable;
  * wrong, the files written so far are deleted. Memory: a write buffer, a read chunk for the
  * journal, one for segments, and the index of the segment being written.
  */
-final class Destager {
+final class Destager implements AutoCloseable {
   private static final Comparator<LanePlan> ORDER =
       Comparator.comparingLong(LanePlan::destinationId)
           .thenComparingInt(LanePlan::lane)
           .thenComparingLong(LanePlan::holderId);
 
   private final Disk disk;
+  private final DirectMemory memory;
   private final UUID storeId;
   private final SegmentSettings settings;
   private final SegmentReader reader;
@@ -48,6 +50,7 @@ final class Destager {
 
   Destager(
       Disk disk,
+      DirectMemory memory,
       UUID storeId,
       long nextAddress,
       SegmentSettings settings,
@@ -55,14 +58,22 @@ final class Destager {
       JournalBytes journal,
       BooleanSupplier cancelled) {
     this.disk = disk;
+    this.memory = memory;
     this.storeId = storeId;
     this.nextAddress = nextAddress;
     this.settings = settings;
     this.reader = reader;
     this.journal = journal;
     this.cancelled = cancelled;
-    this.journalChunk = new Chunk(settings.writeBufferBytes());
-    this.writeBuffer = ByteBuffer.allocateDirect(settings.writeBufferBytes());
+    this.journalChunk = new Chunk(memory, settings.writeBufferBytes());
+    this.writeBuffer = memory.allocate(SegmentStore.MEMORY, settings.writeBufferBytes());
+  }
+
+  /** Gives the memory back. */
+  @Override
+  public void close() {
+    journalChunk.close();
+    memory.free(SegmentStore.MEMORY, writeBuffer);
   }
 
   /** An address that nothing written here has reached, also after a failure. */

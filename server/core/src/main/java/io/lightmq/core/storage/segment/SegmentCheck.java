@@ -1,5 +1,6 @@
 package io.lightmq.core.storage.segment;
 
+import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.wire.entry.Crc;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MalformedMessageException;
@@ -12,7 +13,7 @@ import java.util.List;
  * Reads one segment from end to end and compares all that it says twice: entries with index, hashes
  * with entries, index with directory, directory with footer.
  */
-final class SegmentCheck {
+final class SegmentCheck implements AutoCloseable {
   private final SegmentFiles.Reference segment;
   private final SegmentSettings settings;
   private final SegmentFormat.Footer footer;
@@ -24,11 +25,16 @@ final class SegmentCheck {
   private long entries;
   private long sequence;
 
-  SegmentCheck(SegmentFiles.Reference segment, SegmentSettings settings) {
+  SegmentCheck(SegmentFiles.Reference segment, SegmentSettings settings, DirectMemory memory) {
     this.segment = segment;
     this.settings = settings;
     this.footer = segment.footer();
-    this.chunk = new Chunk(settings.readAheadBytes());
+    this.chunk = new Chunk(memory, settings.readAheadBytes());
+  }
+
+  @Override
+  public void close() {
+    chunk.close();
   }
 
   List<Piece> run() throws IOException {

@@ -1,5 +1,6 @@
 package io.lightmq.core.storage.segment;
 
+import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MalformedMessageException;
 import java.io.Closeable;
@@ -52,11 +53,12 @@ public final class SegmentReader implements Closeable {
   private int lastSpan;
   private long lastAddress;
 
-  SegmentReader(SegmentFiles files, SegmentIndex index, SegmentSettings settings) {
+  SegmentReader(
+      SegmentFiles files, SegmentIndex index, SegmentSettings settings, DirectMemory memory) {
     this.files = files;
     this.index = index;
     this.settings = settings;
-    this.chunk = new Chunk(settings.readAheadBytes());
+    this.chunk = new Chunk(memory, settings.readAheadBytes());
   }
 
   /**
@@ -302,7 +304,7 @@ public final class SegmentReader implements Closeable {
 
   @Override
   public void close() {
-    chunk.forget();
+    chunk.close();
     lastPiece = null;
   }
 }

@@ -1,5 +1,6 @@
 package io.lightmq.core.storage.segment;
 
+import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
 import java.io.Closeable;
 import java.io.IOException;
@@ -23,15 +24,21 @@ public final class SegmentStore implements Closeable {
     void close();
   }
 
+  /** What the store's off-heap memory is counted under. */
+  public static final String MEMORY = "segments";
+
   private final Disk disk;
+  private final DirectMemory memory;
   private final UUID storeId;
   private final SegmentSettings settings;
   private final SegmentFiles files;
   private final SegmentIndex index;
   private final AtomicLong nextAddress;
 
-  private SegmentStore(Disk disk, UUID storeId, long nextAddress, SegmentSettings settings) {
+  private SegmentStore(
+      Disk disk, DirectMemory memory, UUID storeId, long nextAddress, SegmentSettings settings) {
     this.disk = disk;
+    this.memory = memory;
     this.storeId = storeId;
     this.settings = settings;
     this.files = new SegmentFiles(disk, storeId, settings.maxOpenFiles());
@@ -47,13 +54,14 @@ public final class SegmentStore implements Closeable {
    */
   public static SegmentStore open(
       Disk disk,
+      DirectMemory memory,
       UUID storeId,
       long nextAddress,
       Collection<SegmentInfo> segments,
       SegmentSettings settings)
       throws IOException {
     disk.createFolder(SegmentFormat.FOLDER);
-    SegmentStore store = new SegmentStore(disk, storeId, nextAddress, settings);
+    SegmentStore store = new SegmentStore(disk, memory, storeId, nextAddress, settings);
     for (SegmentInfo segment : segments) {
       if (segment.end() > nextAddress) {
         throw new IllegalArgumentException(
@@ -65,9 +73,12 @@ public final class SegmentStore implements Closeable {
     return store;
   }
 
-  /** A reader for one thread. Its memory is {@link SegmentSettings#readAheadBytes} off heap. */
+  /**
+   * A reader for one thread; until it is closed it has {@link SegmentSettings#readAheadBytes} off
+   * heap.
+   */
   public SegmentReader newReader() {
-    return new SegmentReader(files, index, settings);
+    return new SegmentReader(files, index, settings, memory);
   }
 
   /**
@@ -82,9 +93,10 @@ public final class SegmentStore implements Closeable {
   public Destaged destage(
       DestagePlan plan, DestagePlan.JournalBytes journal, BooleanSupplier cancelled)
       throws IOException {
-    try (SegmentReader reader = newReader()) {
-      Destager destager =
-          new Destager(disk, storeId, nextAddress.get(), settings, reader, journal, cancelled);
+    try (SegmentReader reader = newReader();
+        Destager destager =
+            new Destager(
+                disk, memory, storeId, nextAddress.get(), settings, reader, journal, cancelled)) {
       try {
         Destaged destaged = destager.run(plan);
         destaged.segments().forEach(files::add);
@@ -143,8 +155,9 @@ public final class SegmentStore implements Closeable {
    * @throws SegmentException.Damaged with file, address, found and expected
    */
   public List<Piece> verify(long segmentAddress) throws IOException {
-    try (SegmentFiles.Reference segment = files.acquire(segmentAddress)) {
-      return new SegmentCheck(segment, settings).run();
+    try (SegmentFiles.Reference segment = files.acquire(segmentAddress);
+        SegmentCheck check = new SegmentCheck(segment, settings, memory)) {
+      return check.run();
     }
   }
 
