@@ -25,7 +25,9 @@ final class SimulatedInode {
 
   int read(long at, ByteBuffer into) {
     int count = (int) Math.max(0, Math.min(into.remaining(), currentSize - at));
-    into.put(current, (int) at, count);
+    if (count > 0) {
+      into.put(current, (int) at, count);
+    }
     return count;
   }
 
