@@ -36,7 +36,18 @@ public record SegmentSettings(
         || maxOpenFiles < 1
         || maxIndexBytes < 1024
         || maxEntryBytes < 128) {
-      throw new IllegalArgumentException("segment settings too small: " + maxSegmentBytes);
+      throw new IllegalArgumentException(
+          ("segments of %d bytes (at least 1024), dedicated from %d (1), buffers of %d and %d (1024),"
+                  + " %d of cached index (0), %d open files (1), %d of index (1024), entries of %d (128)")
+              .formatted(
+                  maxSegmentBytes,
+                  dedicatedBytes,
+                  writeBufferBytes,
+                  readAheadBytes,
+                  indexCacheBytes,
+                  maxOpenFiles,
+                  maxIndexBytes,
+                  maxEntryBytes));
     }
   }
 }

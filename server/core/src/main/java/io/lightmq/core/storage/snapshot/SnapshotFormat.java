@@ -43,7 +43,7 @@ final class SnapshotFormat {
   private static final int STATE = 1;
   private static final int SEGMENTS = 2;
   private static final int PIECES = 3;
-  private static final int BUFFER = 256 * 1024;
+  static final int BUFFER = 256 * 1024;
 
   private SnapshotFormat() {}
 
@@ -63,7 +63,7 @@ final class SnapshotFormat {
 
   /** Writes a whole snapshot into an empty file, without a force. */
   static void write(DiskFile file, UUID storeId, Snapshot snapshot) throws IOException {
-    Output out = new Output(file);
+    SnapshotOutput out = new SnapshotOutput(file);
     ByteBuffer header = ByteBuffer.allocate(HEADER);
     header.putLong(MAGIC).putInt(VERSION).putInt(0);
     header.putLong(storeId.getMostSignificantBits()).putLong(storeId.getLeastSignificantBits());
@@ -96,12 +96,13 @@ final class SnapshotFormat {
     }
     out.flush();
     ByteBuffer footer = ByteBuffer.allocate(FOOTER);
-    footer.putLong(FOOTER_MAGIC).putLong(out.written + FOOTER).putInt((int) out.crc.getValue());
+    footer.putLong(FOOTER_MAGIC).putLong(out.written() + FOOTER).putInt(out.crc());
     footer.putInt(0).putInt(0).putInt(Crc.of(footer, 0, FOOTER - 4));
-    file.write(out.written, footer.flip());
+    file.write(out.written(), footer.flip());
   }
 
-  private static void section(Output out, int type, int count, long bytes) throws IOException {
+  private static void section(SnapshotOutput out, int type, int count, long bytes)
+      throws IOException {
     out.room(SECTION).putInt(type).putInt(count).putLong(bytes);
   }
 
@@ -118,7 +119,7 @@ final class SnapshotFormat {
       throw new InvalidSnapshotException("has only " + size + " bytes");
     }
     checkWhole(file, size);
-    Input in = new Input(file, size - FOOTER);
+    SnapshotInput in = new SnapshotInput(file, size - FOOTER);
     ByteBuffer header = in.take(HEADER);
     long nextAddress = checkHeader(header, storeId, offset);
     long createdMillis = header.getLong(40);
@@ -162,7 +163,8 @@ final class SnapshotFormat {
         spans);
   }
 
-  private static List<ByteBuffer> readState(Input in, boolean withState) throws IOException {
+  private static List<ByteBuffer> readState(SnapshotInput in, boolean withState)
+      throws IOException {
     List<ByteBuffer> state = new ArrayList<>();
     int slices = in.section(STATE, 4);
     for (int left = slices; left > 0; left--) {
@@ -231,113 +233,5 @@ final class SnapshotFormat {
                   computed));
     }
     return header.getLong(48);
-  }
-
-  /** Gathers bytes for a file, with their CRC. */
-  private static final class Output {
-    final DiskFile file;
-    final ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
-    final CRC32C crc = new CRC32C();
-    long written;
-
-    Output(DiskFile file) {
-      this.file = file;
-    }
-
-    ByteBuffer room(int bytes) throws IOException {
-      if (buffer.remaining() < bytes) {
-        flush();
-      }
-      return buffer;
-    }
-
-    void put(ByteBuffer bytes) throws IOException {
-      while (bytes.hasRemaining()) {
-        int step = Math.min(room(1).remaining(), bytes.remaining());
-        buffer.put(bytes.duplicate().limit(bytes.position() + step));
-        bytes.position(bytes.position() + step);
-      }
-    }
-
-    void flush() throws IOException {
-      buffer.flip();
-      if (buffer.hasRemaining()) {
-        crc.update(buffer.duplicate());
-        int length = buffer.remaining();
-        file.write(written, buffer);
-        written += length;
-      }
-      buffer.clear();
-    }
-  }
-
-  /** Takes bytes from a file in order, never beyond its end. */
-  private static final class Input {
-    final DiskFile file;
-    final long end;
-    final ByteBuffer buffer = ByteBuffer.allocate(BUFFER).limit(0);
-    long next;
-    long sectionEnd;
-
-    Input(DiskFile file, long end) {
-      this.file = file;
-      this.end = end;
-    }
-
-    long remaining() {
-      return end - next + buffer.remaining();
-    }
-
-    long sectionRemaining() {
-      return sectionEnd - (next - buffer.remaining());
-    }
-
-    /** Reads a section's head and returns its count. */
-    int section(int type, int leastBytes) throws IOException {
-      ByteBuffer head = take(SECTION);
-      int found = head.getInt();
-      int count = head.getInt();
-      long bytes = head.getLong();
-      if (found != type || count < 0 || bytes > remaining() || (long) count * leastBytes > bytes) {
-        throw new InvalidSnapshotException(
-            "section says type %d, count %d, %d bytes; expected type %d, %d bytes remain"
-                .formatted(found, count, bytes, type, remaining()));
-      }
-      sectionEnd = next - buffer.remaining() + bytes;
-      return count;
-    }
-
-    /** The next few bytes; valid until the next call. */
-    ByteBuffer take(int bytes) throws IOException {
-      if (bytes > remaining()) {
-        throw new InvalidSnapshotException(
-            "%d bytes are needed, %d remain".formatted(bytes, remaining()));
-      }
-      if (buffer.remaining() < bytes) {
-        buffer.compact();
-        buffer.limit((int) Math.min(buffer.capacity(), buffer.position() + end - next));
-        int got = buffer.remaining();
-        file.read(next, buffer);
-        next += got;
-        buffer.flip();
-      }
-      ByteBuffer taken = buffer.slice(buffer.position(), bytes);
-      buffer.position(buffer.position() + bytes);
-      return taken;
-    }
-
-    ByteBuffer copy(int bytes) throws IOException {
-      ByteBuffer copy = ByteBuffer.allocate(bytes);
-      while (copy.hasRemaining()) {
-        copy.put(take(Math.min(BUFFER, copy.remaining())));
-      }
-      return copy.flip();
-    }
-
-    void skip(int bytes) throws IOException {
-      for (int left = bytes; left > 0; left -= BUFFER) {
-        take(Math.min(BUFFER, left));
-      }
-    }
   }
 }

@@ -12,10 +12,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 final class SegmentStoreTest {
@@ -399,5 +404,50 @@ final class SegmentStoreTest {
     assertThat(destaged.pieces()).extracting(Piece::lane).containsExactly(3, 4);
     assertHolds(store, low);
     assertHolds(store, high);
+  }
+
+  @Test
+  void readersOnOtherThreadsGetEverythingOrLearnThatItIsGone() throws Exception {
+    SegmentStore store = open(SMALL);
+    List<TestLane> lanes = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      TestLane lane = new TestLane(i + 1, 4, journal).publishMany(0, 20, 300);
+      destage(store, Set.of(), lane);
+      lanes.add(lane);
+    }
+    ExecutorService readers = Executors.newFixedThreadPool(3);
+    try {
+      List<Future<Integer>> gone = new ArrayList<>();
+      for (int thread = 0; thread < 3; thread++) {
+        gone.add(readers.submit(() -> readUntilAllGone(store, lanes)));
+      }
+      for (TestLane lane : lanes) {
+        store.delete(List.of(lane.pieces().get(0).segmentAddress()));
+      }
+      for (Future<Integer> each : gone) {
+        assertThat(each.get(60, TimeUnit.SECONDS)).isEqualTo(12);
+      }
+    } finally {
+      readers.shutdownNow();
+    }
+    assertThat(disk.list("segments")).isEmpty();
+    assertThat(store.openFiles()).isZero();
+    assertThat(memory.used(SegmentStore.MEMORY)).isZero();
+  }
+
+  private static int readUntilAllGone(SegmentStore store, List<TestLane> lanes) throws IOException {
+    Set<Integer> gone = new HashSet<>();
+    try (SegmentReader reader = store.newReader()) {
+      while (gone.size() < lanes.size()) {
+        for (int i = 0; i < lanes.size(); i++) {
+          try {
+            assertSame(lanes.get(i).readAll(reader, lanes.get(i).pieces()), lanes.get(i).model());
+          } catch (SegmentException.Gone e) {
+            gone.add(i);
+          }
+        }
+      }
+    }
+    return gone.size();
   }
 }
