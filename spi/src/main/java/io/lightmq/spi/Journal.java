@@ -47,6 +47,14 @@ public interface Journal extends AutoCloseable {
     /** Whether somebody waits for this batch to become durable, so a force is due at once. */
     boolean wantsForce();
 
+    /**
+     * How many senders wait for this batch to become durable; only a guess for how long a force may
+     * wait for more.
+     */
+    default int waiters() {
+      return wantsForce() ? 1 : 0;
+    }
+
     /** The batch is written. Called before {@link #completed} and after the marks have moved. */
     void written();
 

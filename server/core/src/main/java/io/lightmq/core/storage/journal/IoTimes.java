@@ -1,0 +1,24 @@
+package io.lightmq.core.storage.journal;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** How long one kind of call to the disk took. One thread at a time adds; any thread reads. */
+final class IoTimes {
+  private final AtomicLong count = new AtomicLong();
+  private final AtomicLong total = new AtomicLong();
+  private final AtomicLong last = new AtomicLong();
+  private final AtomicLong longest = new AtomicLong();
+
+  void add(long nanos) {
+    count.lazySet(count.get() + 1);
+    total.lazySet(total.get() + nanos);
+    last.lazySet(nanos);
+    if (nanos > longest.get()) {
+      longest.lazySet(nanos);
+    }
+  }
+
+  JournalMetrics.Times read() {
+    return new JournalMetrics.Times(count.get(), total.get(), last.get(), longest.get());
+  }
+}

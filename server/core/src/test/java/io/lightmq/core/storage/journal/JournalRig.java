@@ -1,0 +1,152 @@
+package io.lightmq.core.storage.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.sim.SimulatedDisk;
+import io.lightmq.core.sim.SimulatedLoops;
+import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.Disk;
+import io.lightmq.spi.Journal;
+import io.lightmq.spi.Journal.Outcome;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+
+/**
+ * One store on a simulated disk: a journal that can be appended to, crashed and started again, and
+ * a model of what must be in it.
+ */
+final class JournalRig implements Journal.Listener {
+  static final UUID STORE = new UUID(0x1111222233334444L, 0x5555666677778888L);
+  static final JournalSettings SETTINGS = JournalSettings.small(64 << 10);
+
+  final SimulatedDisk disk;
+  final SimulatedLoops loops;
+  final DirectMemory memory = new DirectMemory();
+  final TreeMap<Long, byte[]> replayed = new TreeMap<>();
+  final List<IOException> failures = new ArrayList<>();
+  final List<TestBatch> appended = new ArrayList<>();
+  UnaryOperator<Disk> fault = UnaryOperator.identity();
+  JournalSettings settings = SETTINGS;
+  Outcome confirmAt = Outcome.DONE;
+  LocalJournal journal;
+  Window window;
+  long epoch;
+  long number;
+  long trimmedBelow;
+  private long lastCompleted;
+
+  /** What was confirmed as durable and must be found again, by offset. */
+  final TreeMap<Long, byte[]> confirmed = new TreeMap<>();
+
+  JournalRig(long seed) {
+    disk = new SimulatedDisk(seed);
+    loops = new SimulatedLoops(seed);
+  }
+
+  /** Starts the journal and appends the batch that starts the epoch. */
+  void start() throws IOException {
+    recover();
+    append(new byte[] {'S', 0, 0, (byte) epoch}, true, true);
+  }
+
+  /** Starts the journal only. */
+  void recover() throws IOException {
+    replayed.clear();
+    appended.clear();
+    lastCompleted = -1;
+    journal = new LocalJournal(fault.apply(disk), loops, settings, STORE);
+    long end = journal.start(trimmedBelow, this);
+    if (window != null) {
+      window.close();
+    }
+    window = new Window(memory, 128 << 10, end);
+    number = 0;
+  }
+
+  TestBatch append(byte[] payload, boolean startsEpoch, boolean wantsForce) {
+    int length = (Journal.Batch.HEADER_BYTES + payload.length + 63) / 64 * 64;
+    if (window.room(journal.written()) < length) {
+      loops.runUntilIdle();
+      assertThat(window.room(journal.written())).isGreaterThanOrEqualTo(length);
+    }
+    long offset = window.position();
+    window.putZeros(Journal.Batch.HEADER_BYTES);
+    window.put(payload, 0, payload.length);
+    window.align(64);
+    TestBatch batch =
+        new TestBatch(offset, payload, window.slices(offset, length), startsEpoch, wantsForce);
+    batch.whenCompleted =
+        done -> {
+          assertThat(done.offset).as("completed in order").isGreaterThan(lastCompleted);
+          lastCompleted = done.offset;
+          if (done.outcome == Outcome.DONE) {
+            assertThat(journal.durable()).isGreaterThanOrEqualTo(done.end());
+            confirmed.put(done.offset, done.payload);
+          }
+        };
+    batch.whenWritten = done -> assertThat(journal.written()).isGreaterThanOrEqualTo(done.end());
+    appended.add(batch);
+    journal.append(epoch, ++number, batch);
+    return batch;
+  }
+
+  TestBatch append(String text) {
+    return append(text.getBytes(java.nio.charset.StandardCharsets.UTF_8), false, true);
+  }
+
+  /** Cuts the power. */
+  void crash() {
+    loops.crash();
+    disk.crash();
+  }
+
+  /** Ends the process; the page cache stays. */
+  void kill() {
+    loops.crash();
+    disk.kill();
+  }
+
+  /** After a start: everything confirmed is there, unchanged. */
+  void assertConfirmedIsThere() {
+    confirmed
+        .tailMap(trimmedBelow)
+        .forEach(
+            (offset, payload) -> {
+              byte[] found = replayed.get(offset);
+              assertThat(found).as("confirmed batch at %s", offset).isNotNull();
+              assertThat(Arrays.copyOf(found, payload.length))
+                  .as("bytes of the confirmed batch at %s", offset)
+                  .isEqualTo(payload);
+            });
+  }
+
+  /** Removes from the model what is not confirmed and was not found. */
+  @Override
+  public void replay(long offset, ByteBuffer records) {
+    byte[] bytes = new byte[records.remaining()];
+    records.get(bytes);
+    replayed.put(offset, bytes);
+  }
+
+  @Override
+  public void leader(long newEpoch) {
+    assertThat(newEpoch).isGreaterThan(epoch);
+    epoch = newEpoch;
+  }
+
+  @Override
+  public void follower() {
+    throw new AssertionError("a local journal never follows");
+  }
+
+  @Override
+  public void failed(IOException cause) {
+    failures.add(cause);
+  }
+}
