@@ -35,6 +35,7 @@ final class Destager implements AutoCloseable {
   private final DirectMemory memory;
   private final UUID storeId;
   private final SegmentSettings settings;
+  private final SegmentFiles files;
   private final SegmentReader reader;
   private final JournalBytes journal;
   private final BooleanSupplier cancelled;
@@ -54,6 +55,7 @@ final class Destager implements AutoCloseable {
       UUID storeId,
       long nextAddress,
       SegmentSettings settings,
+      SegmentFiles files,
       SegmentReader reader,
       JournalBytes journal,
       BooleanSupplier cancelled) {
@@ -62,6 +64,7 @@ final class Destager implements AutoCloseable {
     this.storeId = storeId;
     this.nextAddress = nextAddress;
     this.settings = settings;
+    this.files = files;
     this.reader = reader;
     this.journal = journal;
     this.cancelled = cancelled;
@@ -284,7 +287,7 @@ final class Destager implements AutoCloseable {
     }
     for (long address : created) {
       try {
-        disk.delete(SegmentFormat.name(address));
+        files.deleteFile(address);
       } catch (IOException e) {
         cause.addSuppressed(e);
       }

@@ -7,15 +7,17 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The known segments, their references and their open files. A file that was deleted goes when its
  * last reference is released; at most {@link SegmentSettings#maxOpenFiles} unused ones stay open,
- * the least recently used are closed first. All threads; the lock is held while a file is opened,
- * closed or deleted, never while bytes are read.
+ * the least recently used are closed first. All threads; the lock is held while a file is opened or
+ * closed, never while bytes are read or a file is deleted.
  */
 final class SegmentFiles {
   private final Disk disk;
@@ -23,6 +25,7 @@ final class SegmentFiles {
   private final int maxOpenFiles;
   private final TreeMap<Long, Slot> slots = new TreeMap<>();
   private final LinkedHashMap<Long, Slot> open = new LinkedHashMap<>(64, 0.75f, true);
+  private final Set<Long> undeleted = new TreeSet<>();
   private boolean closed;
 
   /** A known segment; its mutable fields belong to the lock of the files. */
@@ -88,11 +91,20 @@ final class SegmentFiles {
 
     @Override
     public void close() {
+      boolean last = false;
       synchronized (SegmentFiles.this) {
         if (!released) {
           released = true;
           slot.references--;
-          settle(slot);
+          last = settle(slot);
+        }
+      }
+      if (last) {
+        try {
+          deleteFile(address());
+        } catch (IOException e) {
+          // Nothing is lost: it is tried again, and the next start would move the file away.
+          return;
         }
       }
     }
@@ -175,34 +187,60 @@ final class SegmentFiles {
   }
 
   /** Forgets a segment; its file goes now or with its last reference. Passes over unknown ones. */
-  synchronized void delete(long address) throws IOException {
-    Slot slot = slots.remove(address);
-    if (slot != null) {
-      slot.deleted = true;
-      if (slot.references == 0) {
-        closeFile(slot);
-        disk.delete(SegmentFormat.name(address));
+  void delete(long address) throws IOException {
+    synchronized (this) {
+      Slot slot = slots.remove(address);
+      if (slot == null) {
+        return;
       }
+      slot.deleted = true;
+      if (slot.references > 0) {
+        return;
+      }
+      closeFile(slot);
+    }
+    deleteFile(address);
+  }
+
+  /** Deletes a file that is not known any more; what fails is tried again by the next one. */
+  void deleteFile(long address) throws IOException {
+    List<Long> due;
+    synchronized (this) {
+      undeleted.add(address);
+      due = List.copyOf(undeleted);
+    }
+    IOException failure = null;
+    for (long each : due) {
+      try {
+        disk.delete(SegmentFormat.name(each));
+        synchronized (this) {
+          undeleted.remove(each);
+        }
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 
-  private void settle(Slot slot) {
+  /** Closes what is not used any more; whether the file is to be deleted. */
+  private boolean settle(Slot slot) {
     if (slot.references > 0) {
-      return;
+      return false;
     }
     try {
-      if (slot.deleted) {
-        closeFile(slot);
-        disk.delete(SegmentFormat.name(slot.info.address()));
-      } else if (closed) {
+      if (slot.deleted || closed) {
         closeFile(slot);
       } else {
         closeUnused();
       }
     } catch (IOException e) {
-      // Nothing is lost: a file that stays is an orphan, which the next start moves away.
+      // A file that was only read loses nothing when its close fails.
       slot.file = null;
     }
+    return slot.deleted;
   }
 
   private void closeUnused() throws IOException {

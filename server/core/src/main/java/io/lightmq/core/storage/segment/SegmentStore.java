@@ -96,7 +96,15 @@ public final class SegmentStore implements Closeable {
     try (SegmentReader reader = newReader();
         Destager destager =
             new Destager(
-                disk, memory, storeId, nextAddress.get(), settings, reader, journal, cancelled)) {
+                disk,
+                memory,
+                storeId,
+                nextAddress.get(),
+                settings,
+                files,
+                reader,
+                journal,
+                cancelled)) {
       try {
         Destaged destaged = destager.run(plan);
         destaged.segments().forEach(files::add);
@@ -138,7 +146,10 @@ public final class SegmentStore implements Closeable {
     }
   }
 
-  /** Gives up what {@link #destage} wrote when its snapshot is not published after all. */
+  /**
+   * Gives up what {@link #destage} wrote when no snapshot names it: none was published, or publish
+   * said that the disk is full. After any other failure of a publish the files must stay.
+   */
   public void abandon(Destaged destaged) throws IOException {
     delete(destaged.segments().stream().map(SegmentInfo::address).toList());
   }

@@ -95,6 +95,8 @@ public final class SnapshotStore {
         nextAddress = Math.max(nextAddress, snapshot.nextAddress());
       } catch (InvalidSnapshotException e) {
         rejected.add(FOLDER + "/" + name + ": " + e.getMessage());
+      } catch (IOException e) {
+        rejected.add(FOLDER + "/" + name + " can't be read: " + e);
       }
     }
     if (kept.isEmpty() && !names.isEmpty()) {
@@ -206,7 +208,6 @@ public final class SnapshotStore {
   private void store(Snapshot snapshot) throws IOException {
     String name = FOLDER + "/" + name(snapshot.offset());
     String temporary = name + ".tmp";
-    boolean renamed = false;
     try {
       disk.delete(temporary);
       try (DiskFile file = disk.create(temporary)) {
@@ -214,21 +215,16 @@ public final class SnapshotStore {
         file.force();
       }
       disk.rename(temporary, name);
-      renamed = true;
-      disk.forceDirectory(FOLDER);
     } catch (IOException e) {
       try {
-        // A snapshot whose name may not be durable must not be found: its segments will be given
-        // up.
-        boolean keptBefore = kept.stream().anyMatch(each -> each.offset() == snapshot.offset());
-        if (!renamed || !keptBefore) {
-          disk.delete(renamed ? name : temporary);
-        }
+        disk.delete(temporary);
       } catch (IOException again) {
         e.addSuppressed(again);
       }
       throw DiskFullException.classify(name, e);
     }
+    // If this fails the name may be durable or not, so nothing that it refers to may be touched.
+    disk.forceDirectory(FOLDER);
   }
 
   /** Deletes what is not kept; what fails is left for the next time. */

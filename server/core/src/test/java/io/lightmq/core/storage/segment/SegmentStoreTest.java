@@ -7,9 +7,11 @@ import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedDisk.Operation;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.DiskFullException;
+import io.lightmq.core.storage.NioDisk;
 import io.lightmq.core.storage.segment.TestLane.TestJournal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -22,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 final class SegmentStoreTest {
   private static final UUID STORE = new UUID(1, 2);
@@ -449,5 +452,46 @@ final class SegmentStoreTest {
       }
     }
     return gone.size();
+  }
+
+  @Test
+  void aFileThatCannotBeDeletedIsTriedAgain() throws IOException {
+    TestLane one = new TestLane(1, 4, journal).publishMany(0, 10, 20);
+    TestLane two = new TestLane(2, 4, journal).publishMany(0, 10, 20);
+    SegmentStore store = open(SMALL);
+    long first = destage(store, Set.of(), one).segments().get(0).address();
+    long second = destage(store, Set.of(), two).segments().get(0).address();
+    disk.fail(Operation.DELETE, 1);
+
+    assertThatThrownBy(() -> store.delete(List.of(first))).hasMessageContaining("injected");
+    assertThat(disk.list("segments")).hasSize(2);
+    store.delete(List.of(second));
+    assertThat(disk.list("segments")).isEmpty();
+  }
+
+  @Test
+  void aRealDirectoryHoldsWhatWasWrittenAndReadsItAfterwards(@TempDir Path folder)
+      throws IOException {
+    TestLane lane = new TestLane(1, 4, journal).publishMany(0, 300, 200).publish(300, 90_000);
+    Destaged destaged;
+    try (NioDisk real = NioDisk.open(folder)) {
+      SegmentStore store = SegmentStore.open(real, memory, STORE, 0, List.of(), SMALL);
+      destaged =
+          store.destage(new DestagePlan(1, List.of(lane.plan()), Set.of()), journal, () -> false);
+      lane.switchTo(destaged);
+      store.close();
+    }
+    try (NioDisk real = NioDisk.open(folder)) {
+      SegmentStore store =
+          SegmentStore.open(
+              real, memory, STORE, destaged.nextAddress(), destaged.segments(), SMALL);
+      for (SegmentInfo segment : destaged.segments()) {
+        store.verify(segment.address());
+      }
+      assertHolds(store, lane);
+      store.delete(destaged.segments().stream().map(SegmentInfo::address).toList());
+      assertThat(real.list("segments")).isEmpty();
+      store.close();
+    }
   }
 }

@@ -3,6 +3,7 @@ package io.lightmq.core.storage.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.sim.PowerCut;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.segment.SegmentInfo;
@@ -272,5 +273,39 @@ final class SnapshotStoreTest {
     disk.replace(file(1), new byte[3]);
     assertThatThrownBy(() -> StoreIdentity.openOrCreate(disk, () -> STORE))
         .hasMessageContaining("no file \"store\" but 1 files in snapshots/");
+  }
+
+  @Test
+  void anUnreadableNewestFallsBackToo() throws IOException {
+    SnapshotStore store = open();
+    store.publish(snapshot(10));
+    store.publish(snapshot(20));
+    disk.fail(SimulatedDisk.Operation.READ, 2);
+
+    SnapshotStore.Loaded loaded = open().load();
+    assertThat(loaded.snapshot().orElseThrow().offset()).isEqualTo(10);
+    assertThat(loaded.rejected().get(0)).contains(file(20)).contains("Input/output error");
+  }
+
+  @Test
+  void aPowerCutAnywhereInTheFirstStartLeavesADirectoryThatStarts() throws IOException {
+    for (long at = 1; at < 20; at++) {
+      for (long seed = 0; seed < 20; seed++) {
+        SimulatedDisk fresh = new SimulatedDisk(seed);
+        fresh.cutPowerAt(at);
+        boolean created = false;
+        try {
+          created = StoreIdentity.openOrCreate(fresh, () -> STORE).created();
+          SnapshotStore.open(fresh, STORE).publish(snapshot(1));
+        } catch (PowerCut e) {
+          assertThat(e).hasMessageContaining("at change");
+        }
+        fresh.crash();
+        StoreIdentity again = StoreIdentity.openOrCreate(fresh, () -> new UUID(5, 5));
+        assertThat(again.created()).isEqualTo(!created && !again.storeId().equals(STORE));
+        assertThat(again.storeId()).isEqualTo(again.created() ? new UUID(5, 5) : STORE);
+        SnapshotStore.open(fresh, again.storeId()).publish(snapshot(2));
+      }
+    }
   }
 }
