@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *  0 int  magic "LMQB"
- *  4 byte version = 1      |  5 byte flags: bit0 starts an epoch, bit1 empty, bit2 written again
+ *  4 byte version = 1      |  5 byte flags: bit0 starts an epoch, bit1 empty
  *  6 short zero
  *  8 long store: the halves of the store's UUID, xored
  * 16 long file number      | 24 long offset of this header
@@ -40,7 +40,6 @@ record BatchHeader(
   static final int BYTES = Batch.HEADER_BYTES;
   static final int STARTS_EPOCH = 1;
   static final int EMPTY = 2;
-  static final int WRITTEN_AGAIN = 4;
   static final int VERSION = 1;
   private static final int MAGIC = 0x4c4d5142;
   private static final int CRC_AT = 36;

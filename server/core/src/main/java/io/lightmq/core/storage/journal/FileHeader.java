@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * 16 UUID store (2 longs)
  * 32 long file number      | 40 long base: the offset of the first batch, which lies at byte 4096
  * 48 int  continues: the crc of the batch that ends at base, 0 if there never was one
- * 52 int  flags: bit0 recovery (counts from its first whole batch that starts an epoch)
- * 56 long continued end: the offset at which the tail ended that was written again, else base
+ * 52 int  flags: bit0 recovery (counts if it is whole up to the tail's end)
+ * 56 long tail end: the offset at which the tail ended that was written again here, else base
  * 64 long epoch: the start number in which the file was begun
  * 72 long zero
  * </pre>

@@ -11,8 +11,7 @@ import java.time.Duration;
  * @param maxFiles that it grows to; at this bound, with none free, appends wait for {@code trim}
  * @param lingerNanos that a force may wait for the senders of the one before; 0 never waits
  * @param maxUnforcedBytes after which a force comes in any case; at most four fifths of a file, so
- *     that a recovered tail and what starts the epoch behind it fit into one. No batch may be
- *     longer
+ *     that a recovered tail fits into one with room to spare. No batch may be longer
  * @param idleNanos without appends after which the last force is recorded
  */
 public record JournalSettings(

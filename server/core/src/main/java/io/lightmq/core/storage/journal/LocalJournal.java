@@ -30,10 +30,16 @@ import org.slf4j.LoggerFactory;
 public final class LocalJournal implements Journal {
   private static final Logger log = LoggerFactory.getLogger(LocalJournal.class);
 
+  /** Reads what is there and decides where the journal ends. */
+  interface Recoverer {
+    Recovery.Result run(long fromOffset, Recovery.Replay replay) throws IOException;
+  }
+
   private final Disk disk;
   private final Loops loops;
   private final JournalSettings settings;
   private final UUID store;
+  private final Recoverer recoverer;
   private final Marks marks = new Marks();
   private final IoTimes writes = new IoTimes();
   private final IoTimes forces = new IoTimes();
@@ -54,6 +60,11 @@ public final class LocalJournal implements Journal {
    * @param store the identity that every file and batch must bear
    */
   public LocalJournal(Disk disk, Loops loops, JournalSettings settings, UUID store) {
+    this(disk, loops, settings, store, new Recovery(disk, store, settings)::run);
+  }
+
+  LocalJournal(Disk disk, Loops loops, JournalSettings settings, UUID store, Recoverer recoverer) {
+    this.recoverer = recoverer;
     this.disk = disk;
     this.loops = loops;
     this.settings = settings;
@@ -72,12 +83,15 @@ public final class LocalJournal implements Journal {
     disk.createFolder(FilePool.FOLDER);
     disk.forceDirectory(FilePool.FOLDER);
     Recovery.Result found = new Recovery(disk, store, settings).run(fromOffset, listener::replay);
-    pool.adopt(found.highestNumber(), found.live().size(), found.spare());
+    pool.adopt(found.highestNumber(), found.live().size() + found.replaced().size(), found.spare());
     epoch = found.epoch() + 1;
     List<JournalFile> live = new ArrayList<>();
     List<JournalFile> replaced = new ArrayList<>();
     for (Recovery.Found each : found.live()) {
       live.add(file(each.header(), each.file()));
+    }
+    for (Recovery.Found each : found.replaced()) {
+      replaced.add(file(each.header(), each.file()));
     }
     int previous = found.previous();
     if (live.isEmpty()) {
@@ -102,7 +116,8 @@ public final class LocalJournal implements Journal {
           fresh.file().name());
     }
     marks.begin(live.get(0).base(), found.end());
-    writer.begin(live, replaced, found.end(), previous);
+    writer.begin(live, found.end(), previous);
+    replaced.forEach(JournalFile::release);
     started = true;
     pool.replenish();
     listener.leader(epoch);

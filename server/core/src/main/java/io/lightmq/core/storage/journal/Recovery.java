@@ -14,10 +14,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The first batch that fails its checks or does not chain is the cut. If a later valid batch
  * says that bytes at the cut had been forced, that is damage and the start is refused; else it is a
- * torn tail, even when whole batches follow. What lies past the highest recorded force may be in
- * the page cache only, so it is written again into a fresh <em>recovery</em> file. Such a file
- * counts from its first whole batch that starts an epoch; without one it is dropped, and with it
- * what was begun behind it, and the files that it was to replace are read again.
+ * torn tail, even when whole batches follow.
+ *
+ * <p>What lies past the highest recorded force may be in the page cache only, so it is written
+ * again into a fresh <em>recovery</em> file, forced before the start has any effect. Such a file
+ * counts if it has the whole tail, up to the end that its header names; else it is dropped, and
+ * with it what was begun behind it, and the files that it was to replace are read again. Whether it
+ * has a batch that starts the new epoch cannot decide: that batch may itself be lost again, after
+ * the next recovery has built on it. What is replaced is kept until this start has forced its own
+ * tail, since a recovery file that an aborted start left may be whole in the page cache only.
  */
 final class Recovery {
 
@@ -40,6 +45,7 @@ final class Recovery {
    * What was found.
    *
    * @param live the files of the sequence, in order
+   * @param replaced files whose place a recovery file has taken; needed until the tail is forced
    * @param spare files without live contents
    * @param end the cut
    * @param durable the highest offset recorded as forced, at most {@code end}
@@ -48,6 +54,7 @@ final class Recovery {
    */
   record Result(
       List<Found> live,
+      List<Found> replaced,
       List<DiskFile> spare,
       long highestNumber,
       long end,
@@ -67,6 +74,7 @@ final class Recovery {
   private final BatchScan scan;
   private final List<Found> begun = new ArrayList<>();
   private final List<Found> unreadable = new ArrayList<>();
+  private final List<Found> replaced = new ArrayList<>();
   private final List<DiskFile> spare = new ArrayList<>();
   private long highestNumber;
   private long epoch;
@@ -112,6 +120,7 @@ final class Recovery {
     }
     return new Result(
         kept,
+        List.copyOf(replaced),
         List.copyOf(spare),
         highestNumber,
         cut,
@@ -179,6 +188,7 @@ final class Recovery {
               + store
               + "; it was copied here from another broker");
     }
+    epoch = Math.max(epoch, header.epoch());
     if (header.number() > number) {
       throw new IOException(
           "journal file " + file.name() + " holds file " + header.number() + ": it was renamed");
@@ -195,12 +205,11 @@ final class Recovery {
     List<Found> live = new ArrayList<>();
     boolean dropping = false;
     for (Found file : begun) {
-      epoch = Math.max(epoch, file.header.epoch());
       if (file.header.recovery()) {
         dropping = !counts(file);
         if (!dropping) {
           while (!live.isEmpty() && live.get(live.size() - 1).base() >= file.base()) {
-            spare.add(live.remove(live.size() - 1).file);
+            replaced.add(live.remove(live.size() - 1));
           }
         }
       } else if (dropping) {
@@ -215,20 +224,20 @@ final class Recovery {
     return live;
   }
 
-  /** Whether a recovery file has a whole batch that starts an epoch; if not, where it broke off. */
+  /** Whether a recovery file has its whole tail; if not, notes where it breaks off. */
   private boolean counts(Found found) throws IOException {
     long offset = found.base();
     int previous = found.header.continues();
-    while (true) {
+    while (offset < found.header.tailEnd()) {
       BatchHeader batch = next(found, offset, previous);
       if (batch == null || batch.is(BatchHeader.EMPTY)) {
         break;
       }
-      if (batch.is(BatchHeader.STARTS_EPOCH) && !batch.is(BatchHeader.WRITTEN_AGAIN)) {
-        return true;
-      }
       offset = batch.end();
       previous = batch.crc();
+    }
+    if (offset == found.header.tailEnd()) {
+      return true;
     }
     droppedCut = offset;
     scan.refuseDamage(found.file, found.number(), found.place(offset), offset);

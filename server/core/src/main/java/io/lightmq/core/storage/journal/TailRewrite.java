@@ -64,7 +64,7 @@ final class TailRewrite {
     out.put(scan.bytes(from.file(), from.place(batch.offset()), batch.length()));
     BatchHeader again =
         new BatchHeader(
-            batch.flags() | BatchHeader.WRITTEN_AGAIN,
+            batch.flags(),
             batch.store(),
             number,
             batch.offset(),

@@ -38,14 +38,12 @@ final class Writer {
   private final ArrayDeque<Batch> afterFailure = new ArrayDeque<>();
   private List<Batch> unforced = new ArrayList<>();
   private List<JournalFile> dirty = new ArrayList<>();
-  private List<JournalFile> replaced = new ArrayList<>();
   private volatile List<JournalFile> live = List.of();
   private @Nullable JournalFile active;
   private long end;
   private int previous;
   private long recordedDurable;
   private long forceBelow;
-  private long epochStartEnd;
   private long lastWriteNanos;
   private long lastForceNanos = Long.MAX_VALUE;
   private boolean forceUnderWay;
@@ -78,9 +76,8 @@ final class Writer {
     return live;
   }
 
-  void begin(List<JournalFile> files, List<JournalFile> toReplace, long at, int previousCrc) {
+  void begin(List<JournalFile> files, long at, int previousCrc) {
     live = List.copyOf(files);
-    replaced = new ArrayList<>(toReplace);
     active = files.get(files.size() - 1);
     end = at;
     previous = previousCrc;
@@ -109,14 +106,20 @@ final class Writer {
     waitsForFile = false;
   }
 
-  /** Gives up files that lie wholly below an offset; the active one never does. */
+  /**
+   * Gives up files that lie wholly below an offset, but only if the file behind is forced beyond
+   * its header: else a power cut could take that header, and no file would tell where the journal
+   * is.
+   */
   void trim(long belowOffset) {
     List<JournalFile> files = live;
     int dropped = 0;
-    while (dropped + 1 < files.size() && files.get(dropped + 1).base() <= belowOffset) {
+    while (dropped + 1 < files.size()
+        && files.get(dropped + 1).base() <= belowOffset
+        && files.get(dropped + 1).base() < marks.durable()) {
       dropped++;
     }
-    if (dropped == 0 || files.get(dropped).base() > marks.durable()) {
+    if (dropped == 0) {
       return;
     }
     live = List.copyOf(files.subList(dropped, files.size()));
@@ -150,7 +153,7 @@ final class Writer {
     }
     JournalFile file = active();
     if (room(file) < arrived.getFirst().length()) {
-      JournalFile next = roll(file);
+      JournalFile next = roll();
       if (next == null) {
         return false;
       }
@@ -208,13 +211,8 @@ final class Writer {
       own[i] = bytes[i].duplicate();
       pieces.add(own[i]);
     }
-    int flags = 0;
-    if (batch.startsEpoch()) {
-      flags = BatchHeader.STARTS_EPOCH;
-      epochStartEnd = epochStartEnd == 0 ? offset + batch.length() : epochStartEnd;
-    }
     return new BatchHeader(
-            flags,
+            batch.startsEpoch() ? BatchHeader.STARTS_EPOCH : 0,
             storeHash,
             file.header().number(),
             offset,
@@ -230,17 +228,7 @@ final class Writer {
    * Begins the next file. Its header needs no force of its own: the next force covers it before
    * anything in the file is confirmed, and its name is durable already.
    */
-  private @Nullable JournalFile roll(JournalFile from) throws IOException {
-    if (from.header().recovery() && epochStartEnd == 0) {
-      throw new IOException(
-          "journal file "
-              + from.name()
-              + " holds a recovered tail up to offset "
-              + end
-              + " and must hold the batch that starts the epoch too, which has "
-              + arrived.getFirst().length()
-              + " bytes; use larger journal files");
-    }
+  private @Nullable JournalFile roll() throws IOException {
     FilePool.Spare spare = journal.pool().take();
     if (spare == null) {
       waitsForFile = true;
@@ -320,13 +308,6 @@ final class Writer {
     long now = clock.nanos();
     lastForceNanos = now - begin;
     linger.forced(group.waiters(), now);
-    if (epochStartEnd > 0 && marks.durable() >= epochStartEnd && !replaced.isEmpty()) {
-      List<JournalFile> free = replaced;
-      replaced = new ArrayList<>();
-      for (JournalFile file : free) {
-        file.release();
-      }
-    }
     if (journal.hasFailed()) {
       endFailed();
     }
@@ -450,9 +431,7 @@ final class Writer {
   }
 
   private void closeFiles() {
-    List<JournalFile> files = new ArrayList<>(live);
-    files.addAll(replaced);
-    for (JournalFile file : files) {
+    for (JournalFile file : live) {
       try {
         file.file().close();
       } catch (IOException e) {
