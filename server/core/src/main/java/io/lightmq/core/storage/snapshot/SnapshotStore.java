@@ -59,6 +59,10 @@ public final class SnapshotStore {
   private final List<String> rejected = new ArrayList<>();
   private List<Kept> kept = new ArrayList<>(); // newest first
   private List<String> orphans = List.of();
+
+  /** What failed publishes named: free with the next one, unless that names it too. */
+  private final Set<Long> uncertain = new HashSet<>();
+
   private long nextAddress;
 
   private SnapshotStore(Disk disk, UUID storeId) {
@@ -170,8 +174,10 @@ public final class SnapshotStore {
    * Makes a snapshot the newest root, durably, then deletes what is older than the two newest and
    * the orphans. The caller sees to it that its offset is durable in the journal.
    *
-   * @throws io.lightmq.core.storage.DiskFullException if room is missing; the kept ones are as
-   *     before
+   * @throws DiskFullException if room is missing: the kept ones are as before, and the new segments
+   *     may be abandoned
+   * @throws IOException if anything else fails: the snapshot may be the newest root or not, so its
+   *     segments must stay; the next publish tells those that it does not name as unneeded
    */
   public Published publish(Snapshot snapshot) throws IOException {
     if (!kept.isEmpty() && snapshot.offset() < kept.get(0).offset()) {
@@ -191,9 +197,18 @@ public final class SnapshotStore {
             snapshot.state(),
             snapshot.segments(),
             snapshot.pieces());
-    store(stored);
+    try {
+      store(stored);
+    } catch (DiskFullException e) {
+      throw e;
+    } catch (IOException e) {
+      stored.segments().forEach(segment -> uncertain.add(segment.address()));
+      throw e;
+    }
     nextAddress = reached;
     Set<Long> before = new HashSet<>(named(kept).keySet());
+    before.addAll(uncertain);
+    uncertain.clear();
     List<Kept> now = new ArrayList<>();
     now.add(new Kept(stored.offset(), reached, stored.segments()));
     kept.stream()

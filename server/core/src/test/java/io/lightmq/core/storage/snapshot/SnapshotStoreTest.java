@@ -308,4 +308,22 @@ final class SnapshotStoreTest {
       }
     }
   }
+
+  @Test
+  void theSegmentsOfAFailedPublishStayUntilTheNextOne() throws IOException {
+    SnapshotStore store = open();
+    SegmentInfo a = segment(0, 100);
+    store.publish(snapshot(10, a));
+    SegmentInfo b = segment(100, 100);
+    disk.fail(SimulatedDisk.Operation.FORCE_DIRECTORY, 1);
+
+    assertThatThrownBy(() -> store.publish(snapshot(20, a, b))).hasMessageContaining("injected");
+    disk.kill();
+    assertThat(open().load().segments()).as("a start that finds its name").containsExactly(a, b);
+
+    SnapshotStore.Published published = store.publish(snapshot(30, a));
+    assertThat(published.unneededSegments()).containsExactly(100L);
+    assertThat(published.journalNeededFrom()).isEqualTo(10);
+    assertThat(disk.list("snapshots")).hasSize(2);
+  }
 }
