@@ -82,7 +82,7 @@ public final class LocalJournal implements Journal {
     this.listener = listener;
     disk.createFolder(FilePool.FOLDER);
     disk.forceDirectory(FilePool.FOLDER);
-    Recovery.Result found = new Recovery(disk, store, settings).run(fromOffset, listener::replay);
+    Recovery.Result found = recoverer.run(fromOffset, listener::replay);
     pool.adopt(found.highestNumber(), found.live().size() + found.replaced().size(), found.spare());
     epoch = found.epoch() + 1;
     List<JournalFile> live = new ArrayList<>();

@@ -51,7 +51,11 @@ final class JournalRig implements Journal.Listener {
   }
 
   JournalRig(long seed) {
-    disk = new SimulatedDisk(seed);
+    this(new SimulatedDisk(seed), seed);
+  }
+
+  JournalRig(SimulatedDisk disk, long seed) {
+    this.disk = disk;
     loops = new SimulatedLoops(seed);
   }
 
@@ -105,6 +109,17 @@ final class JournalRig implements Journal.Listener {
 
   TestBatch append(String text) {
     return append(text.getBytes(java.nio.charset.StandardCharsets.UTF_8), false, true);
+  }
+
+  /** The header of the begun file with the highest number. */
+  FileHeader lastHeader() throws IOException {
+    FileHeader last = null;
+    for (String name : disk.list(FilePool.FOLDER)) {
+      byte[] bytes = disk.contents(FilePool.FOLDER + "/" + name);
+      FileHeader header = FileHeader.read(ByteBuffer.wrap(bytes, 0, 4096));
+      last = header != null && header.number() == FilePool.number(name) ? header : last;
+    }
+    return last;
   }
 
   /** Cuts the power. */

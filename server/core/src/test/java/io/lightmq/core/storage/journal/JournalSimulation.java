@@ -56,9 +56,7 @@ final class JournalSimulation {
           close();
         }
       } catch (PowerCut cut) {
-        rig.crash();
-        killed = false;
-        continue;
+        rig.loops.crash();
       }
       killed = random.nextInt(3) == 0;
       if (killed) {
