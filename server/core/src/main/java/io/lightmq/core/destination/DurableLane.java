@@ -1,0 +1,84 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.segment.Piece;
+import java.util.List;
+
+/**
+ * A durable lane: state of the journal. Its entries lie in pieces of segments and, behind these, in
+ * runs of the journal.
+ */
+@OwnedBy("shard")
+public final class DurableLane extends Lane {
+  final RunList runs;
+  private List<Piece> pieces = List.of();
+
+  DurableLane(Destination destination, Awaiting awaiting, int code, OffHeap memory) {
+    super(destination, awaiting, code);
+    this.runs = new RunList(memory);
+  }
+
+  /**
+   * Applies a run: sequences that continue the lane. Their places follow by {@link #entry}, then
+   * {@link #await} or, at start, {@link #show}.
+   */
+  public void append(long firstSequence, int count) {
+    extend(firstSequence, count);
+  }
+
+  /** Where an appended entry lies in the journal; rising by sequence and offset. */
+  public void entry(long sequence, long journalOffset, int bytes) {
+    runs.append(sequence, journalOffset, bytes);
+  }
+
+  /** Finds an entry's place; false if the sequence was never stored or is not kept any more. */
+  public boolean locate(long sequence, Location into) {
+    if (sequence >= runs.firstSequence()) {
+      return runs.locate(sequence, into);
+    }
+    int low = 0;
+    int high = pieces.size() - 1;
+    while (low <= high) {
+      int mid = (low + high) >>> 1;
+      Piece piece = pieces.get(mid);
+      if (sequence < piece.firstSequence()) {
+        high = mid - 1;
+      } else if (sequence > piece.lastSequence()) {
+        low = mid + 1;
+      } else {
+        into.inPiece(piece);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The lane's pieces, rising by sequence. */
+  public List<Piece> pieces() {
+    return pieces;
+  }
+
+  /**
+   * Switches to new places: all pieces that the lane has now, and no runs below a checkpoint's
+   * offset any more.
+   */
+  public void install(List<Piece> all, long checkpointOffset) {
+    long behind = -1;
+    for (Piece piece : all) {
+      if (piece.firstSequence() <= behind) {
+        throw new IllegalArgumentException(
+            "piece from sequence %d of destination %d lane %d begins before %d, where the piece before it ends"
+                .formatted(
+                    piece.firstSequence(), piece.destinationId(), piece.lane(), behind));
+      }
+      behind = piece.lastSequence();
+    }
+    pieces = List.copyOf(all);
+    runs.dropBelow(checkpointOffset);
+  }
+
+  void clear() {
+    pieces = List.of();
+    runs.clear();
+  }
+}

@@ -1,0 +1,176 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Mark;
+import java.util.Arrays;
+
+/**
+ * The messages of one JMS priority in a destination, durable or volatile: which sequences exist and
+ * up to where they are visible. The visible mark moves in order only, so it never passes an entry
+ * whose own mark is not reached.
+ */
+@OwnedBy("shard")
+public abstract sealed class Lane permits DurableLane, VolatileLane {
+  private final Destination destination;
+  private final Awaiting awaiting;
+  private final int code;
+  final Extents extents = new Extents();
+
+  /** Messages ever appended since this object was made, and how many of them are visible. */
+  private long appended;
+
+  private long visible;
+  private long visibleEnd;
+
+  // Batches whose mark is not reached, oldest first; at most one per batch and mark in the window.
+  private long[] waitingEnd = new long[4];
+  private long[] waitingOffset = new long[4];
+  private long[] waitingCount = new long[4];
+  private Mark[] waitingMark = new Mark[4];
+  private int head;
+  private int waiting;
+
+  Lane(Destination destination, Awaiting awaiting, int code) {
+    this.destination = destination;
+    this.awaiting = awaiting;
+    this.code = code;
+  }
+
+  /** The lane's code: 0 to 9 durable, 128 to 137 volatile. */
+  public final int code() {
+    return code;
+  }
+
+  /** The destination that it belongs to. */
+  public final Destination destination() {
+    return destination;
+  }
+
+  /** The sequence that the next message of a shard epoch gets. */
+  public final long tail(long shardEpoch) {
+    return extents.tail(shardEpoch);
+  }
+
+  /** Whether the epoch's counter has room; if not, the shard begins another epoch first. */
+  public final boolean hasRoom(long shardEpoch, int count) {
+    return ((extents.tail(shardEpoch) + count - 1) >>> 32) == shardEpoch;
+  }
+
+  /** The last sequence that exists, -1 if there was none. */
+  public final long last() {
+    return extents.end() - 1;
+  }
+
+  /** Whether a sequence exists, visible or not, and is not trimmed. */
+  public final boolean exists(long sequence) {
+    return extents.exists(sequence);
+  }
+
+  /** Behind the last visible sequence. */
+  public final long visibleEnd() {
+    return visibleEnd;
+  }
+
+  /** Adds sequences at the tail; they become visible by {@link #await} or {@link #show}. */
+  final void extend(long first, int count) {
+    extents.append(first, count);
+    appended += count;
+  }
+
+  /** What was appended so far becomes visible once the journal's mark reaches an offset. */
+  public final void await(long endOffset, Mark mark) {
+    long end = extents.end();
+    if (end == (waiting > 0 ? waitingEnd[newest()] : visibleEnd)) {
+      return;
+    }
+    if (waiting > 0
+        && waitingOffset[newest()] == endOffset
+        && waitingMark[newest()] == mark) {
+      waitingEnd[newest()] = end;
+      waitingCount[newest()] = appended;
+      return;
+    }
+    if (waiting == waitingEnd.length) {
+      grow();
+    }
+    if (waiting == 0) {
+      awaiting.add(this);
+    }
+    waiting++;
+    int at = newest();
+    waitingEnd[at] = end;
+    waitingOffset[at] = endOffset;
+    waitingCount[at] = appended;
+    waitingMark[at] = mark;
+  }
+
+  /** What was appended so far becomes visible at once, or with the last entry that still waits. */
+  public final void show() {
+    if (waiting > 0) {
+      waitingEnd[newest()] = extents.end();
+      waitingCount[newest()] = appended;
+    } else {
+      visibleEnd = extents.end();
+      visible = appended;
+    }
+  }
+
+  final boolean isAwaiting() {
+    return waiting > 0;
+  }
+
+  /** Moves the visible mark; whether it moved. */
+  final boolean advance(long written, long durable) {
+    boolean moved = false;
+    while (waiting > 0) {
+      long reached = waitingMark[head] == Mark.WRITTEN ? written : durable;
+      if (waitingOffset[head] > reached) {
+        break;
+      }
+      visibleEnd = waitingEnd[head];
+      visible = waitingCount[head];
+      head = (head + 1) % waitingEnd.length;
+      waiting--;
+      moved = true;
+    }
+    return moved;
+  }
+
+  final long appended() {
+    return appended;
+  }
+
+  final long visible() {
+    return visible;
+  }
+
+  /** Sets the counters after the extents were decoded. */
+  final void recount() {
+    appended = extents.count(0, extents.end());
+    show();
+  }
+
+  private int newest() {
+    return (head + waiting - 1) % waitingEnd.length;
+  }
+
+  private void grow() {
+    int length = waitingEnd.length;
+    long[] ends = new long[length * 2];
+    long[] offsets = new long[length * 2];
+    long[] counts = new long[length * 2];
+    Mark[] marks = Arrays.copyOf(waitingMark, length * 2);
+    for (int i = 0; i < waiting; i++) {
+      int from = (head + i) % length;
+      ends[i] = waitingEnd[from];
+      offsets[i] = waitingOffset[from];
+      counts[i] = waitingCount[from];
+      marks[i] = waitingMark[from];
+    }
+    waitingEnd = ends;
+    waitingOffset = offsets;
+    waitingCount = counts;
+    waitingMark = marks;
+    head = 0;
+  }
+}
