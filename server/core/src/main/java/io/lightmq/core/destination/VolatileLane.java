@@ -64,10 +64,7 @@ public final class VolatileLane extends Lane {
 
   void clear() {
     for (long at = handles.next(0); at >= 0; at = handles.next(at)) {
-      int handle = handles.set(at, 0) - 1;
-      while (!store.release(handle)) {
-        // each round takes one need away
-      }
+      store.drop(handles.set(at, 0) - 1);
     }
   }
 

@@ -145,12 +145,17 @@ public final class VolatileStore {
       slab.putInt(at + 8, needs);
       return false;
     }
+    drop(handle);
+    return true;
+  }
+
+  /** Forgets an entry, whoever needs it. */
+  void drop(int handle) {
     int block = handle;
     while (block != -1) {
       int next = blocks.slab(block).getInt(blocks.at(block));
       blocks.free(block);
       block = next;
     }
-    return true;
   }
 }

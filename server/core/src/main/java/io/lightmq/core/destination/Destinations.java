@@ -1,0 +1,110 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.DestinationName;
+import java.io.DataInput;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** All destinations of a shard, by id and by name. Ids are never reused. */
+@OwnedBy("shard")
+public final class Destinations {
+  private final OffHeap memory;
+  private final VolatileStore store;
+  private final Awaiting awaiting = new Awaiting();
+  private final Map<Long, Destination> byId = new LinkedHashMap<>();
+  private final Map<DestinationName, Destination> byName = new HashMap<>();
+  private long nextId = 1;
+
+  /** An empty registry whose destinations share the two memories. */
+  public Destinations(OffHeap memory, VolatileStore store) {
+    this.memory = memory;
+    this.store = store;
+  }
+
+  /** The lowest id that no destination ever had; part of a snapshot. */
+  public long nextId() {
+    return nextId;
+  }
+
+  /** Raises the next id to what a snapshot says. */
+  public void nextId(long atLeast) {
+    nextId = Math.max(nextId, atLeast);
+  }
+
+  /** The store of the volatile lanes. */
+  public VolatileStore store() {
+    return store;
+  }
+
+  /** Bytes outside the heap for cursors and places, not for volatile entries. */
+  public long offHeapBytes() {
+    return memory.usedBytes();
+  }
+
+  /**
+   * Applies a creation.
+   *
+   * @param id {@link #nextId} or higher
+   */
+  public Destination create(long id, DestinationName name, DestinationSettings settings) {
+    if (id < nextId) {
+      throw new IllegalStateException(
+          "destination id " + id + " for " + name + " is used up; the next is " + nextId);
+    }
+    Destination created = new Destination(id, name, settings, awaiting, memory, store);
+    add(created);
+    return created;
+  }
+
+  private void add(Destination created) {
+    if (byName.putIfAbsent(created.name(), created) != null) {
+      throw new IllegalStateException(created.name() + " exists already");
+    }
+    byId.put(created.id(), created);
+    nextId = Math.max(nextId, created.id() + 1);
+  }
+
+  /** Applies a deletion: messages, subscriptions and memory go. Consumers are detached before. */
+  public void delete(Destination destination) {
+    byId.remove(destination.id(), destination);
+    byName.remove(destination.name(), destination);
+    destination.clear();
+  }
+
+  /** The destination of an id, or null. */
+  public @Nullable Destination find(long id) {
+    return byId.get(id);
+  }
+
+  /** The destination of a name, or null. */
+  public @Nullable Destination find(DestinationName name) {
+    return byName.get(name);
+  }
+
+  /** All destinations, in the order of their creation. */
+  public Collection<Destination> all() {
+    return Collections.unmodifiableCollection(byId.values());
+  }
+
+  /** The journal's marks have moved: tells each destination in which more became visible. */
+  public void advance(long written, long durable, Consumer<Destination> moved) {
+    awaiting.advance(written, durable, moved);
+  }
+
+  /** Adds a destination that {@link Destination#encode} wrote. */
+  public Destination decode(DataInput in) throws IOException {
+    Destination decoded = Destination.decode(in, awaiting, memory, store);
+    if (byId.containsKey(decoded.id())) {
+      throw new IOException("destination " + decoded.id() + " is there twice");
+    }
+    add(decoded);
+    return decoded;
+  }
+}

@@ -1,0 +1,52 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.segment.DestagePlan.LanePlan;
+import java.util.List;
+
+/**
+ * A durable lane's part of a checkpoint, decided when it is made. {@link #plan} is an immutable
+ * picture for the destage thread; {@link #release} it on the shard when that is done or given up.
+ */
+@OwnedBy("shard")
+public final class LaneCheckpoint {
+  private final RunList.Frozen runs;
+  private final LanePlan plan;
+  private boolean released;
+
+  LaneCheckpoint(Destination destination, boolean rewritten) {
+    DurableLane lane = destination.durable();
+    long from = rewritten ? 0 : lane.runs.firstSequence();
+    NeededSet needed =
+        new NeededSet(lane.extents, destination.subscriptions(), from, lane.extents.end());
+    this.runs = lane.runs.freeze();
+    long entries = lane.extents.count(from, lane.extents.end());
+    long bytes = runs.bytes();
+    if (rewritten) {
+      bytes += lane.pieces().stream().mapToLong(piece -> piece.bytes()).sum();
+    }
+    long expected = entries == 0 ? 0 : (long) ((double) bytes / entries * needed.size());
+    this.plan =
+        new LanePlan(
+            destination.id(),
+            lane.code(),
+            0,
+            rewritten ? lane.pieces() : List.of(),
+            runs,
+            Math.min(bytes, expected),
+            needed);
+  }
+
+  /** What the destage thread gets. */
+  public LanePlan plan() {
+    return plan;
+  }
+
+  /** Gives the run list's memory back. Once; shard only. */
+  public void release() {
+    if (!released) {
+      released = true;
+      runs.release();
+    }
+  }
+}

@@ -1,0 +1,355 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who wants a destination's messages, and how far that is: the single one of a queue or one of
+ * many of a topic. Methods named like a record apply it.
+ */
+@OwnedBy("shard")
+public final class Subscription {
+  private static final int VERSION = 1;
+
+  /** Takes requests for Touched records. */
+  @FunctionalInterface
+  public interface Touches {
+    /** The block has to be touched, durably, before anything from it is given out. */
+    void touch(Subscription subscription, int lane, long blockKey);
+  }
+
+  private final long id;
+  private final Destination destination;
+  private final SubscriptionKind kind;
+  private final @Nullable String clientId;
+  private final @Nullable String name;
+  private final boolean noLocal;
+  private final Cursor durable;
+  private final Cursor swift;
+  private final View view;
+  private int consumers;
+
+  Subscription(
+      long id,
+      Destination destination,
+      SubscriptionKind kind,
+      @Nullable String clientId,
+      @Nullable String name,
+      boolean noLocal,
+      OffHeap memory) {
+    this.id = id;
+    this.destination = destination;
+    this.kind = kind;
+    this.clientId = clientId;
+    this.name = name;
+    this.noLocal = noLocal;
+    this.durable = new Cursor(destination.durable(), memory);
+    this.swift = new Cursor(destination.swift(), memory);
+    this.view = new View(this, durable, swift);
+    if (kind != SubscriptionKind.QUEUE) {
+      durable.startAt(destination.durable().extents.end());
+    }
+    swift.startAt(destination.swift().extents.end());
+  }
+
+  /** Unique among all subscriptions of the shard, never reused. */
+  public long id() {
+    return id;
+  }
+
+  /** What it subscribes to. */
+  public Destination destination() {
+    return destination;
+  }
+
+  /** Its kind. */
+  public SubscriptionKind kind() {
+    return kind;
+  }
+
+  /** The JMS client id that it belongs to, if any. */
+  public @Nullable String clientId() {
+    return clientId;
+  }
+
+  /** Its name, if it has one. */
+  public @Nullable String name() {
+    return name;
+  }
+
+  /** Whether it does not want what its own connection publishes. */
+  public boolean noLocal() {
+    return noLocal;
+  }
+
+  /** The positions that its consumers share. */
+  public View view() {
+    return view;
+  }
+
+  /** Consumers that are attached now. */
+  public int consumers() {
+    return consumers;
+  }
+
+  /** A consumer came (1) or went (-1). */
+  public void attached(int change) {
+    consumers += change;
+  }
+
+  /** Messages that are not acknowledged, visible or not. */
+  public long backlog() {
+    return durable.backlog() + swift.backlog();
+  }
+
+  /** Visible messages that are free. */
+  public long ready() {
+    return durable.ready() + swift.ready();
+  }
+
+  /** Messages in flight. */
+  public long inFlight() {
+    return durable.inFlight.size() + swift.inFlight.size();
+  }
+
+  /** The lowest unacknowledged sequence of the durable lane, or the lane's end. */
+  public long firstUnacknowledged() {
+    return durable.firstUnacknowledged();
+  }
+
+  // ---- giving out ----
+
+  /** Marks free messages as in flight. */
+  public void take(Lane lane, long from, int count) {
+    cursor(lane).inFlight.add(from, count);
+  }
+
+  /**
+   * In-flight messages are free again.
+   *
+   * @param counted whether that was a delivery, which flags them as seen
+   */
+  public void giveBack(int lane, long from, long count, boolean counted) {
+    Cursor cursor = cursor(lane);
+    cursor.returned(from, from + count, counted);
+    view.back(cursor.lane, from);
+  }
+
+  /** Whether a message was published to this subscription and is not acknowledged. */
+  public boolean isUnacknowledged(int lane, long sequence) {
+    return cursor(lane).isUnacknowledged(sequence);
+  }
+
+  /** Whether a message is visible, not acknowledged and not in flight. */
+  public boolean isFree(int lane, long sequence) {
+    Cursor cursor = cursor(lane);
+    return cursor.isUnacknowledged(sequence)
+        && sequence < cursor.lane.visibleEnd()
+        && !cursor.inFlight.contains(sequence);
+  }
+
+  /** Whether a message is in flight to anyone. */
+  public boolean isInFlight(int lane, long sequence) {
+    return cursor(lane).inFlight.contains(sequence);
+  }
+
+  /** Whether anything in a range may have been delivered before. */
+  public boolean anySeen(Lane lane, long from, long count) {
+    return cursor(lane).anySeen(from, from + count);
+  }
+
+  /** How often a message was or may have been delivered before, at most 255. */
+  public int deliveries(int lane, long sequence) {
+    return cursor(lane).deliveries(sequence);
+  }
+
+  // ---- records ----
+
+  /**
+   * Acknowledges what exists of some sequences, in flight or not.
+   *
+   * @return how many of them were not acknowledged before
+   */
+  public long acknowledge(int lane, long from, long count) {
+    Cursor cursor = cursor(lane);
+    long first = Math.max(cursor.start(), cursor.lane.extents.ceiling(from));
+    long end = from + count;
+    long added = 0;
+    while (first < end && cursor.lane.exists(first)) {
+      long stop = Math.min(end, cursor.lane.extents.extentEnd(first));
+      if (cursor == swift) {
+        releaseUnacknowledged(first, stop);
+      }
+      added += cursor.acknowledge(first, stop);
+      first = cursor.lane.extents.ceiling(stop);
+    }
+    return added;
+  }
+
+  private void releaseUnacknowledged(long from, long to) {
+    for (long at = swift.acknowledged.nextAbsent(from);
+        at < to;
+        at = swift.acknowledged.nextAbsent(at + 1)) {
+      destination.swift().release(at);
+    }
+  }
+
+  /** Acknowledges ranges; returns how many messages were not acknowledged before. */
+  public long acknowledge(List<SequenceRange> ranges) {
+    long added = 0;
+    for (SequenceRange range : ranges) {
+      added += acknowledge(range.lane(), range.from(), range.count());
+    }
+    return added;
+  }
+
+  /** Applies a Touched record; give nothing from the block before {@link #touchDurable}. */
+  public void touch(int lane, long blockKey) {
+    cursor(lane).touch(blockKey);
+  }
+
+  /** The Touched record is durable. */
+  public void touchDurable(int lane, long blockKey) {
+    cursor(lane).touchDurable(blockKey);
+  }
+
+  /** After an unclean stop: what is unacknowledged in touched blocks may have been seen. */
+  public void flagTouched() {
+    durable.flagTouched();
+  }
+
+  /** Asks for the Touched records of a run about to be published, if consumers wait for it. */
+  public void touchForRun(long firstSequence, int count, Touches touches) {
+    if (consumers == 0 || !kind.isDurable()) {
+      return;
+    }
+    long last = Cursor.key(firstSequence + count - 1);
+    for (long key = Cursor.key(firstSequence); key <= last; key++) {
+      if (durable.request(key)) {
+        touches.touch(this, durable.lane.code(), key);
+      }
+    }
+  }
+
+  /** Takes consecutive sequences. */
+  @FunctionalInterface
+  public interface Ranges {
+    /** {@code count} sequences of a lane. */
+    void range(int lane, long from, int count);
+  }
+
+  /** Shows all free messages, visible or not, as a purge takes them. */
+  public void forEachFree(Ranges ranges) {
+    forEachFree(durable, ranges);
+    forEachFree(swift, ranges);
+  }
+
+  private static void forEachFree(Cursor cursor, Ranges ranges) {
+    long at = cursor.firstUnacknowledged();
+    while (cursor.lane.exists(at)) {
+      long stop = cursor.lane.extents.extentEnd(at);
+      long from = at;
+      while (from < stop) {
+        from = Math.min(stop, cursor.acknowledged.nextAbsent(from));
+        if (from < stop && cursor.inFlight.contains(from)) {
+          from = Math.min(stop, cursor.inFlight.nextAbsent(from));
+          continue;
+        }
+        long end = cursor.acknowledged.nextPresent(from, stop);
+        end = cursor.inFlight.nextPresent(from, end);
+        while (from < end) {
+          int count = (int) Math.min(1 << 30, end - from);
+          ranges.range(cursor.lane.code(), from, count);
+          from += count;
+        }
+      }
+      at = cursor.lane.extents.ceiling(stop);
+    }
+  }
+
+  // ---- life ----
+
+  Cursor cursor(Lane lane) {
+    return lane == durable.lane ? durable : swift;
+  }
+
+  private Cursor cursor(int lane) {
+    if (lane == durable.lane.code()) {
+      return durable;
+    }
+    if (lane == swift.lane.code()) {
+      return swift;
+    }
+    throw new IllegalArgumentException(
+        "destination %d has the lanes %d and %d, not %d"
+            .formatted(destination.id(), durable.lane.code(), swift.lane.code(), lane));
+  }
+
+  /** Gives up what it still needs and its memory. */
+  void clear() {
+    long at = swift.firstUnacknowledged();
+    while (swift.lane.exists(at)) {
+      long stop = swift.lane.extents.extentEnd(at);
+      releaseUnacknowledged(at, stop);
+      at = swift.lane.extents.ceiling(stop);
+    }
+    durable.clear();
+    swift.clear();
+  }
+
+  void trim(long durableBelow, long volatileBelow) {
+    durable.trim(durableBelow);
+    swift.trim(volatileBelow);
+  }
+
+  Cursor durableCursor() {
+    return durable;
+  }
+
+  long firstVolatileUnacknowledged() {
+    return swift.firstUnacknowledged();
+  }
+
+  /**
+   * Byte version 1, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local), UTF client id,
+   * UTF name, cursor.
+   */
+  void encode(DataOutput out) throws IOException {
+    out.writeByte(VERSION);
+    out.writeLong(id);
+    out.writeByte(kind.code());
+    out.writeByte((clientId != null ? 1 : 0) | (name != null ? 2 : 0) | (noLocal ? 4 : 0));
+    if (clientId != null) {
+      out.writeUTF(clientId);
+    }
+    if (name != null) {
+      out.writeUTF(name);
+    }
+    durable.encode(out);
+  }
+
+  static Subscription decode(DataInput in, Destination destination, OffHeap memory)
+      throws IOException {
+    Formats.version("subscriptions", in.readUnsignedByte(), VERSION);
+    long id = in.readLong();
+    SubscriptionKind kind;
+    int code = in.readUnsignedByte();
+    try {
+      kind = SubscriptionKind.of(code);
+    } catch (IllegalArgumentException e) {
+      throw new IOException("subscription " + id + " has kind " + code, e);
+    }
+    int flags = in.readUnsignedByte();
+    String clientId = (flags & 1) != 0 ? in.readUTF() : null;
+    String name = (flags & 2) != 0 ? in.readUTF() : null;
+    Subscription subscription =
+        new Subscription(id, destination, kind, clientId, name, (flags & 4) != 0, memory);
+    subscription.durable.decode(in);
+    return subscription;
+  }
+}
