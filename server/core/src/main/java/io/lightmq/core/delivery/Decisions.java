@@ -7,7 +7,7 @@ import java.io.IOException;
  * What delivery needs decided and recorded by the shard. Called on the shard loop from within a
  * {@link Dispatcher} method, which the implementation must not call back before it has returned.
  */
-public interface Decisions {
+public interface Decisions extends Subscription.Touches {
   /** Why messages are given up without having been delivered. */
   enum Reason {
     /** Their time to live is over. */
@@ -21,6 +21,7 @@ public interface Decisions {
    * Subscription#touch} when applied, {@link Subscription#touchDurable} and {@link
    * Dispatcher#dispatch} once it is durable. Asked for once per block.
    */
+  @Override
   void touch(Subscription subscription, int lane, long blockKey);
 
   /**

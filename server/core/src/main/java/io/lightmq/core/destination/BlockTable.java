@@ -117,8 +117,7 @@ final class BlockTable {
   }
 
   private int address(int row, long sequence) {
-    return slabs.at(handles[row])
-        + ((int) (sequence & ((1L << blockBits) - 1)) << cellShift);
+    return slabs.at(handles[row]) + ((int) (sequence & ((1L << blockBits) - 1)) << cellShift);
   }
 
   private int rowOf(long key) {

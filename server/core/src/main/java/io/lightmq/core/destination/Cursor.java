@@ -130,8 +130,7 @@ final class Cursor {
   /** Whether anything in a range may have been delivered before. */
   boolean anySeen(long from, long to) {
     return deliveries.anyBlock(from, to)
-        || (!flagged.isEmpty()
-            && flagged.nextPresent(key(from), key(to - 1) + 1) <= key(to - 1));
+        || (!flagged.isEmpty() && flagged.nextPresent(key(from), key(to - 1) + 1) <= key(to - 1));
   }
 
   /** How often a message was or may have been delivered. */
@@ -255,7 +254,6 @@ final class Cursor {
       }
       behind = at + length;
     }
-    acknowledgedCount =
-        lane.appended() - before - unacknowledged(start, lane.extents.end());
+    acknowledgedCount = lane.appended() - before - unacknowledged(start, lane.extents.end());
   }
 }

@@ -240,8 +240,8 @@ public final class Destination {
     }
   }
 
-  static Destination decode(
-      DataInput in, Awaiting awaiting, OffHeap memory, VolatileStore store) throws IOException {
+  static Destination decode(DataInput in, Awaiting awaiting, OffHeap memory, VolatileStore store)
+      throws IOException {
     Formats.version("destinations", in.readUnsignedByte(), VERSION);
     long id = in.readLong();
     DestinationName name;

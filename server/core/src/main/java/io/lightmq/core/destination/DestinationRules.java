@@ -18,7 +18,8 @@ public final class DestinationRules {
       int rest = pattern.indexOf('>');
       if (pattern.isEmpty()
           || (rest >= 0
-              && !(rest == pattern.length() - 1 && (rest == 0 || pattern.charAt(rest - 1) == '.')))) {
+              && !(rest == pattern.length() - 1
+                  && (rest == 0 || pattern.charAt(rest - 1) == '.')))) {
         throw new IllegalArgumentException(
             "destination pattern \""
                 + pattern

@@ -68,8 +68,7 @@ public final class DurableLane extends Lane {
       if (piece.firstSequence() <= behind) {
         throw new IllegalArgumentException(
             "piece from sequence %d of destination %d lane %d begins before %d, where the piece before it ends"
-                .formatted(
-                    piece.firstSequence(), piece.destinationId(), piece.lane(), behind));
+                .formatted(piece.firstSequence(), piece.destinationId(), piece.lane(), behind));
       }
       behind = piece.lastSequence();
     }

@@ -83,9 +83,7 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
     if (end == (waiting > 0 ? waitingEnd[newest()] : visibleEnd)) {
       return;
     }
-    if (waiting > 0
-        && waitingOffset[newest()] == endOffset
-        && waitingMark[newest()] == mark) {
+    if (waiting > 0 && waitingOffset[newest()] == endOffset && waitingMark[newest()] == mark) {
       waitingEnd[newest()] = end;
       waitingCount[newest()] = appended;
       return;

@@ -83,8 +83,7 @@ final class NeededSet implements Wanted {
     int at = Arrays.binarySearch(keys, 0, blocks, Cursor.key(sequence));
     return at >= 0
         && (bitmaps[at] == null
-            || (bitmaps[at][(int) ((sequence & (SequenceSet.BLOCK - 1)) >>> 6)]
-                    & (1L << sequence))
+            || (bitmaps[at][(int) ((sequence & (SequenceSet.BLOCK - 1)) >>> 6)] & (1L << sequence))
                 != 0);
   }
 

@@ -180,8 +180,7 @@ final class RunList {
     if (last < 0 || sequence >= chunk.sequence(last) + chunk.count(last)) {
       return false;
     }
-    into.inJournal(
-        chunk.sequence(last), chunk.count(last), chunk.offset(last), chunk.bytes(last));
+    into.inJournal(chunk.sequence(last), chunk.count(last), chunk.offset(last), chunk.bytes(last));
     return true;
   }
 

@@ -61,8 +61,7 @@ final class SequenceSet {
 
   boolean contains(long sequence) {
     int row = rowOf(sequence >>> BLOCK_BITS);
-    return row >= 0
-        && (handles[row] == FULL || (word(row, sequence) & (1L << sequence)) != 0);
+    return row >= 0 && (handles[row] == FULL || (word(row, sequence) & (1L << sequence)) != 0);
   }
 
   /** Whether the whole block of a key is in the set. */

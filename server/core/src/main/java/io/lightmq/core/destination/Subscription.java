@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who wants a destination's messages, and how far that is: the single one of a queue or one of
- * many of a topic. Methods named like a record apply it.
+ * Who wants a destination's messages, and how far that is: the single one of a queue or one of many
+ * of a topic. Methods named like a record apply it.
  */
 @OwnedBy("shard")
 public final class Subscription {
@@ -32,7 +32,9 @@ public final class Subscription {
   private final Cursor durable;
   private final Cursor swift;
   private final View view;
+  private final OffHeap memory;
   private int consumers;
+  private boolean closed;
 
   Subscription(
       long id,
@@ -48,6 +50,7 @@ public final class Subscription {
     this.clientId = clientId;
     this.name = name;
     this.noLocal = noLocal;
+    this.memory = memory;
     this.durable = new Cursor(destination.durable(), memory);
     this.swift = new Cursor(destination.swift(), memory);
     this.view = new View(this, durable, swift);
@@ -90,6 +93,16 @@ public final class Subscription {
   /** The positions that its consumers share. */
   public View view() {
     return view;
+  }
+
+  /** Whether it has ended; nothing of it may be used any more. */
+  public boolean isClosed() {
+    return closed;
+  }
+
+  /** The messages in flight of a new consumer: none. */
+  public Holding newHolding() {
+    return new Holding(this, memory);
   }
 
   /** Consumers that are attached now. */
@@ -290,8 +303,13 @@ public final class Subscription {
             .formatted(destination.id(), durable.lane.code(), swift.lane.code(), lane));
   }
 
+  Lane lane(int code) {
+    return cursor(code).lane;
+  }
+
   /** Gives up what it still needs and its memory. */
   void clear() {
+    closed = true;
     long at = swift.firstUnacknowledged();
     while (swift.lane.exists(at)) {
       long stop = swift.lane.extents.extentEnd(at);
@@ -316,8 +334,8 @@ public final class Subscription {
   }
 
   /**
-   * Byte version 1, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local), UTF client id,
-   * UTF name, cursor.
+   * Byte version 1, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local), UTF client
+   * id, UTF name, cursor.
    */
   void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);

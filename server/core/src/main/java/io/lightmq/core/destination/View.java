@@ -20,6 +20,7 @@ public final class View {
   private Lane lane;
   private long from;
   private int count;
+  private boolean waitsForTouch;
 
   View(Subscription subscription, Cursor durable, Cursor swift) {
     this.subscription = subscription;
@@ -43,6 +44,11 @@ public final class View {
     return count;
   }
 
+  /** Whether {@link #next} found nothing only because a block's Touched record is not durable. */
+  public boolean waitsForTouch() {
+    return waitsForTouch;
+  }
+
   /**
    * Finds the next consecutive messages that exist, are visible, and neither acknowledged nor in
    * flight. Nothing changes until {@link Subscription#take}.
@@ -52,6 +58,7 @@ public final class View {
    * @return false if there is nothing to give now
    */
   public boolean next(int most, Subscription.Touches touches) {
+    waitsForTouch = false;
     long d = deliverable(durable, durableAt);
     durableAt = d == NONE ? durable.lane.visibleEnd() : d;
     long v = swift.ready() == 0 ? NONE : deliverable(swift, swiftAt);
@@ -71,6 +78,7 @@ public final class View {
     long blockEnd = (key + 1) << SequenceSet.BLOCK_BITS;
     if (subscription.kind().isDurable()) {
       if (!durable.mayGive(key)) {
+        waitsForTouch = true;
         request(key, touches);
         return false;
       }
@@ -136,8 +144,7 @@ public final class View {
           at = full;
           continue;
         }
-        long free =
-            ~(cursor.acknowledged.wordAt(at) | cursor.inFlight.wordAt(at)) & (-1L << at);
+        long free = ~(cursor.acknowledged.wordAt(at) | cursor.inFlight.wordAt(at)) & (-1L << at);
         if (free != 0) {
           at = (at & ~63L) + Long.numberOfTrailingZeros(free);
           if (at < stop) {

@@ -1,4 +1,4 @@
-package io.lightmq.core.delivery;
+package io.lightmq.core.destination;
 
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.List;

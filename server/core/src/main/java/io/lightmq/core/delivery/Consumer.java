@@ -1,0 +1,67 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.Holding;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.runtime.OwnedBy;
+import org.jspecify.annotations.Nullable;
+
+/** One consumer of a connection, with what it holds and its open pull. */
+@OwnedBy("shard")
+public final class Consumer {
+  private final Recipient recipient;
+  private final int consumerId;
+  private final int sessionId;
+  private final Subscription subscription;
+  private final Holding holding;
+
+  // The open pull.
+  boolean open;
+  boolean fetching;
+  int pullId;
+  int messages;
+  int bytes;
+  long deadlineNanos;
+  boolean answerNow;
+  boolean attached = true;
+
+  // Links in the one list of pulls and in the one bucket that it is in.
+  @Nullable PullList list;
+  @Nullable Consumer listBefore;
+  @Nullable Consumer listAfter;
+  int bucket = -1;
+  @Nullable Consumer bucketBefore;
+  @Nullable Consumer bucketAfter;
+
+  Consumer(Recipient recipient, int consumerId, int sessionId, Subscription subscription) {
+    this.recipient = recipient;
+    this.consumerId = consumerId;
+    this.sessionId = sessionId;
+    this.subscription = subscription;
+    this.holding = subscription.newHolding();
+  }
+
+  /** Its connection. */
+  public Recipient recipient() {
+    return recipient;
+  }
+
+  /** Its id within the connection. */
+  public int consumerId() {
+    return consumerId;
+  }
+
+  /** The session that it belongs to. */
+  public int sessionId() {
+    return sessionId;
+  }
+
+  /** What it consumes. */
+  public Subscription subscription() {
+    return subscription;
+  }
+
+  /** What is in flight to it. */
+  public Holding holding() {
+    return holding;
+  }
+}

@@ -1,0 +1,601 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.View;
+import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives messages to the consumers that have pulled, in turn among those of a subscription. The
+ * shard calls {@link #time} once a turn, {@link #dispatch} for what has become visible or free, and
+ * {@link #expireParked} when {@link #nextExpiryNanos} says so.
+ *
+ * <p>A consumer has at most one delivery under way, so that its order holds. What must be read from
+ * files is in flight to nobody until it arrives; if the consumer has gone meanwhile it is free
+ * again, uncounted.
+ */
+@OwnedBy("shard")
+public final class Dispatcher {
+  /** At most so many pulls of a connection are parked; more are answered "retry later". */
+  public static final int MAX_PARKED = 10_000;
+
+  /** The delay that comes with "retry later". */
+  static final int RETRY_MILLIS = 100;
+
+  /** A pull asks for at most so many messages and bytes, whatever it says. */
+  static final int MAX_PULL_MESSAGES = 20_000;
+
+  static final int MAX_PULL_BYTES = 8 << 20;
+
+  private static final int EXPIRY_AT = 40;
+  private static final int CONNECTION_AT = 56;
+
+  private final Window window;
+  private final Fetcher fetcher;
+  private final Decisions decisions;
+
+  /** Pulls that wait, per subscription with consumers. */
+  private final Map<Subscription, PullList> waiting = new IdentityHashMap<>();
+
+  /** Subscriptions that wait for a fetch to end; each at most once. */
+  private final Map<Subscription, Boolean> starved = new IdentityHashMap<>();
+
+  private final ParkedPulls parked = new ParkedPulls();
+  private final Gather gather = new Gather();
+  private final Location location = new Location();
+  private int underWay;
+  private long nowNanos;
+  private long nowMillis;
+
+  /** A dispatcher without consumers. */
+  public Dispatcher(Window window, Fetcher fetcher, Decisions decisions) {
+    this.window = window;
+    this.fetcher = fetcher;
+    this.decisions = decisions;
+  }
+
+  /** Sets what counts as now. */
+  public void time(long nanos, long wallMillis) {
+    nowNanos = nanos;
+    nowMillis = wallMillis;
+  }
+
+  // ---- who is there ----
+
+  /** A connection came. */
+  public Recipient connect(Outlet outlet) {
+    return new Recipient(outlet);
+  }
+
+  /** A connection went: what is in flight to it is free again, and flagged as seen. */
+  public void disconnect(Recipient recipient) {
+    for (Consumer consumer : List.copyOf(recipient.consumers.values())) {
+      detach(consumer, true);
+    }
+  }
+
+  /** Opens a consumer. Its id is new on the connection. */
+  public Consumer attach(
+      Recipient recipient, int consumerId, int sessionId, Subscription subscription) {
+    Consumer consumer = new Consumer(recipient, consumerId, sessionId, subscription);
+    if (recipient.consumers.putIfAbsent(consumerId, consumer) != null) {
+      throw new IllegalStateException(
+          "connection %d has a consumer %d already"
+              .formatted(recipient.outlet().connectionId(), consumerId));
+    }
+    subscription.attached(1);
+    waiting.computeIfAbsent(subscription, s -> new PullList());
+    return consumer;
+  }
+
+  /**
+   * Closes a consumer: its pull ends without an answer, and what is in flight to it is free again
+   * and offered to the others.
+   *
+   * @param seen whether it may have seen what is in flight
+   */
+  public void detach(Consumer consumer, boolean seen) {
+    if (forget(consumer)) {
+      consumer.holding().giveBackAll(seen);
+      dispatch(consumer.subscription());
+    }
+  }
+
+  /** A subscription is about to end: its consumers go, and their pulls are answered so. */
+  public void end(Subscription subscription, List<Recipient> recipients, FaultCode code) {
+    for (Recipient recipient : recipients) {
+      for (Consumer consumer : List.copyOf(recipient.consumers.values())) {
+        if (consumer.subscription() == subscription) {
+          boolean asked = consumer.open;
+          forget(consumer);
+          consumer.holding().clear();
+          if (asked) {
+            recipient.outlet().pullDone(consumer.consumerId(), consumer.pullId, code, 0);
+          }
+        }
+      }
+    }
+    waiting.remove(subscription);
+    starved.remove(subscription);
+  }
+
+  private boolean forget(Consumer consumer) {
+    if (!consumer.attached) {
+      return false;
+    }
+    consumer.attached = false;
+    consumer.open = false;
+    PullList.leave(consumer);
+    parked.remove(consumer);
+    consumer.recipient().consumers.remove(consumer.consumerId(), consumer);
+    Subscription subscription = consumer.subscription();
+    subscription.attached(-1);
+    if (subscription.consumers() == 0) {
+      waiting.remove(subscription);
+    }
+    return true;
+  }
+
+  // ---- pulls ----
+
+  /**
+   * Takes a pull, which replaces the one that the consumer has open.
+   *
+   * @param parkMillis how long it may wait for a first message; 0 wants an answer now
+   */
+  public void pull(Consumer consumer, int pullId, int messages, int bytes, int parkMillis) {
+    if (!consumer.attached) {
+      throw new IllegalStateException("consumer " + consumer.consumerId() + " is closed");
+    }
+    consumer.open = true;
+    consumer.pullId = pullId;
+    consumer.messages = Math.max(1, Math.min(messages, MAX_PULL_MESSAGES));
+    consumer.bytes = Math.max(1, Math.min(bytes, MAX_PULL_BYTES));
+    consumer.answerNow = parkMillis <= 0;
+    consumer.deadlineNanos = nowNanos + Math.max(0, parkMillis) * 1_000_000L;
+    parked.remove(consumer);
+    if (consumer.fetching) {
+      return;
+    }
+    if (consumer.list == null) {
+      wait(consumer);
+      dispatch(consumer.subscription());
+    }
+    settlePull(consumer);
+  }
+
+  /** Parks or answers a pull that got nothing. */
+  private void settlePull(Consumer consumer) {
+    if (!consumer.open || consumer.fetching) {
+      return;
+    }
+    if (consumer.answerNow) {
+      boolean held =
+          consumer.list == consumer.recipient().blocked
+              || starved.containsKey(consumer.subscription())
+              || consumer.subscription().view().waitsForTouch();
+      if (!held) {
+        answer(consumer, FaultCode.OK, 0);
+      }
+      return;
+    }
+    if (consumer.recipient().parked >= MAX_PARKED) {
+      answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
+      return;
+    }
+    parked.add(consumer, nowNanos);
+  }
+
+  private void wait(Consumer consumer) {
+    PullList list = waiting.get(consumer.subscription());
+    if (list == null) {
+      list = new PullList();
+      waiting.put(consumer.subscription(), list);
+    }
+    list.add(consumer);
+  }
+
+  private void answer(Consumer consumer, FaultCode code, int retryMillis) {
+    close(consumer);
+    consumer
+        .recipient()
+        .outlet()
+        .pullDone(consumer.consumerId(), consumer.pullId, code, retryMillis);
+  }
+
+  private void close(Consumer consumer) {
+    consumer.open = false;
+    PullList.leave(consumer);
+    parked.remove(consumer);
+  }
+
+  /** Answers the pulls whose time is over. */
+  public void expireParked() {
+    parked.expire(nowNanos, consumer -> answer(consumer, FaultCode.OK, 0));
+  }
+
+  /** When {@link #expireParked} is due, {@code Long.MAX_VALUE} if nothing is parked. */
+  public long nextExpiryNanos() {
+    return parked.nextNanos();
+  }
+
+  /** Pulls that are parked now. */
+  public int parkedPulls() {
+    return parked.size();
+  }
+
+  /** The outlet takes deliveries again. */
+  public void writable(Recipient recipient) {
+    List<Subscription> woken = new ArrayList<>();
+    for (Consumer consumer = recipient.blocked.first();
+        consumer != null;
+        consumer = recipient.blocked.first()) {
+      wait(consumer);
+      if (woken.isEmpty() || woken.get(woken.size() - 1) != consumer.subscription()) {
+        woken.add(consumer.subscription());
+      }
+    }
+    woken.forEach(this::dispatch);
+  }
+
+  // ---- giving out ----
+
+  /** Gives out what all subscriptions of a destination have. */
+  public void dispatch(Destination destination) {
+    for (Subscription subscription : destination.subscriptions()) {
+      dispatch(subscription);
+    }
+  }
+
+  /** Gives out what a subscription has, as long as pulls wait. */
+  public void dispatch(Subscription subscription) {
+    PullList list = waiting.get(subscription);
+    if (list == null || subscription.isClosed()) {
+      return;
+    }
+    boolean more = true;
+    for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {
+      if (consumer.recipient().outlet().writable()) {
+        long share = (subscription.ready() + list.size() - 1) / list.size();
+        more = serve(consumer, (int) Math.max(1, Math.min(consumer.messages, share)), false);
+      } else {
+        consumer.recipient().blocked.add(consumer);
+      }
+    }
+    if (!more) {
+      answerImpatient(subscription, list);
+    }
+  }
+
+  /** A pull that wants an answer now, and waited only for a touch or a fetch, gets it. */
+  private void answerImpatient(Subscription subscription, PullList list) {
+    if (starved.containsKey(subscription) || subscription.view().waitsForTouch()) {
+      return;
+    }
+    Consumer next;
+    for (Consumer at = list.first(); at != null; at = next) {
+      next = at.listAfter;
+      if (at.answerNow) {
+        answer(at, FaultCode.OK, 0);
+      }
+    }
+  }
+
+  /** Gives one consumer its delivery or begins to fetch it; false if there is nothing to give. */
+  private boolean serve(Consumer consumer, int most, boolean again) {
+    Subscription subscription = consumer.subscription();
+    View view = subscription.view();
+    gather.clear();
+    boolean full = false;
+    while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
+      if (view.lane() instanceof VolatileLane swift) {
+        full = gatherVolatile(consumer, swift, view.from(), view.count());
+        continue;
+      }
+      DurableLane durable = (DurableLane) view.lane();
+      locate(durable, view.from());
+      if (location.piece() == null && window.contains(location.journalOffset())) {
+        full = gatherWindow(consumer, durable, view.from(), view.count());
+      } else if (gather.messages() > 0) {
+        full = true;
+      } else {
+        return fetch(consumer, most, again);
+      }
+    }
+    if (gather.messages() == 0) {
+      return false;
+    }
+    Outlet.Buffer buffer = consumer.recipient().outlet().allocate(gather.bytes());
+    ByteBuffer target = buffer.bytes();
+    gather.copy(window, target);
+    deliver(consumer, buffer, gather.bytes());
+    return true;
+  }
+
+  private void locate(DurableLane lane, long sequence) {
+    if (!lane.locate(sequence, location)) {
+      throw new IllegalStateException(
+          "sequence %d of destination %d lane %d is needed, but has no place: neither in %d pieces nor in the journal"
+              .formatted(sequence, lane.destination().id(), lane.code(), lane.pieces().size()));
+    }
+  }
+
+  private boolean gatherVolatile(Consumer consumer, VolatileLane lane, long from, int count) {
+    for (long sequence = from; sequence < from + count; sequence++) {
+      int length = lane.length(sequence);
+      if (isOver(consumer, length)) {
+        return true;
+      }
+      consumer.subscription().take(lane, sequence, 1);
+      if (!gaveUp(
+          consumer,
+          lane,
+          sequence,
+          lane.getLong(sequence, EXPIRY_AT),
+          lane.getLong(sequence, CONNECTION_AT))) {
+        gather.addVolatile(lane, sequence, length);
+      }
+    }
+    return false;
+  }
+
+  /** Gathers what lies in the located run; the rest of the sequences is found again. */
+  private boolean gatherWindow(Consumer consumer, DurableLane lane, long from, int count) {
+    Subscription subscription = consumer.subscription();
+    long offset = location.journalOffset();
+    for (long skipped = location.firstSequence(); skipped < from; skipped++) {
+      offset += window.getInt(offset);
+    }
+    long end = Math.min(from + count, location.firstSequence() + location.count());
+    for (long sequence = from; sequence < end; sequence++) {
+      int length = window.getInt(offset);
+      if (isOver(consumer, length)) {
+        return true;
+      }
+      subscription.take(lane, sequence, 1);
+      if (!gaveUp(
+          consumer,
+          lane,
+          sequence,
+          window.getLong(offset + EXPIRY_AT),
+          window.getLong(offset + CONNECTION_AT))) {
+        gather.addWindow(lane, sequence, offset, length);
+      }
+      offset += length;
+    }
+    return false;
+  }
+
+  private boolean isOver(Consumer consumer, int length) {
+    return gather.messages() > 0 && gather.bytes() + (long) length > consumer.bytes;
+  }
+
+  /** Gives up a taken message that must not be delivered. */
+  private boolean gaveUp(
+      Consumer consumer, Lane lane, long sequence, long expiryMillis, long connectionId) {
+    Subscription subscription = consumer.subscription();
+    if (expiryMillis != 0 && expiryMillis <= nowMillis) {
+      decisions.giveUp(subscription, lane.code(), sequence, 1, Decisions.Reason.EXPIRED);
+      return true;
+    }
+    if (subscription.noLocal() && connectionId == consumer.recipient().outlet().connectionId()) {
+      decisions.giveUp(subscription, lane.code(), sequence, 1, Decisions.Reason.LOCAL);
+      return true;
+    }
+    return false;
+  }
+
+  private void deliver(Consumer consumer, Outlet.Buffer buffer, int length) {
+    gather.hold(consumer);
+    close(consumer);
+    consumer
+        .recipient()
+        .outlet()
+        .deliver(
+            new Outlet.Batch(
+                consumer.consumerId(),
+                consumer.pullId,
+                gather.messages(),
+                gather.seen(consumer.subscription()),
+                buffer,
+                length));
+  }
+
+  // ---- from files ----
+
+  /** Begins to fetch what the view gives next, all of it outside the window. */
+  private boolean fetch(Consumer consumer, int most, boolean again) {
+    Subscription subscription = consumer.subscription();
+    if (underWay >= Fetcher.MAX_UNDER_WAY) {
+      starved.put(subscription, true);
+      return false;
+    }
+    Fetch fetch = new Fetch(consumer, consumer.bytes, again);
+    View view = subscription.view();
+    while (fetch.messages < most
+        && fetch.estimatedBytes < consumer.bytes
+        && view.next(most - fetch.messages, decisions)
+        && view.lane() instanceof DurableLane durable) {
+      locate(durable, view.from());
+      if (!addPart(fetch, view.from(), view.count(), consumer.bytes)) {
+        break;
+      }
+      Fetch.Part part = fetch.parts.get(fetch.parts.size() - 1);
+      subscription.take(durable, part.from(), part.count());
+    }
+    consumer.fetching = true;
+    PullList.leave(consumer);
+    parked.remove(consumer);
+    underWay++;
+    try {
+      fetcher.fetch(fetch, this::fetched);
+    } catch (RejectedExecutionException e) {
+      underWay--;
+      consumer.fetching = false;
+      freeAll(fetch);
+      answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
+    }
+    return true;
+  }
+
+  private boolean addPart(Fetch fetch, long from, int count, int maxBytes) {
+    if (location.piece() != null) {
+      long each = Math.max(1, location.piece().bytes() / location.piece().count());
+      long last = Math.min(from + count - 1, location.piece().lastSequence());
+      long fits = Math.max(1, (maxBytes - fetch.estimatedBytes) / each + 1);
+      int some = (int) Math.min(last - from + 1, fits);
+      fetch.add(new Fetch.InPiece(from, some, location.piece()), each * some);
+      return true;
+    }
+    if (window.contains(location.journalOffset())) {
+      return false;
+    }
+    long end = Math.min(from + count, location.firstSequence() + location.count());
+    int some = (int) (end - from);
+    fetch.add(
+        new Fetch.InJournal(
+            from, some, location.firstSequence(), location.journalOffset(), location.bytes()),
+        (long) location.bytes() * some / location.count());
+    return true;
+  }
+
+  private void freeAll(Fetch fetch) {
+    Subscription subscription = fetch.consumer.subscription();
+    if (!subscription.isClosed()) {
+      for (Fetch.Part part : fetch.parts) {
+        free(subscription, part.from(), part.count());
+      }
+    }
+  }
+
+  /** Frees what is in flight to nobody, unless it was acknowledged meanwhile. */
+  private static void free(Subscription subscription, long from, int count) {
+    for (long sequence = from; sequence < from + count; sequence++) {
+      if (subscription.isInFlight(Destination.DURABLE_LANE, sequence)) {
+        subscription.giveBack(Destination.DURABLE_LANE, sequence, 1, false);
+      }
+    }
+  }
+
+  private void fetched(Fetch fetch) {
+    underWay--;
+    Consumer consumer = fetch.consumer;
+    Subscription subscription = consumer.subscription();
+    consumer.fetching = false;
+    Outlet.Buffer buffer = fetch.buffer;
+    IOException failure = fetch.failure;
+    if (subscription.isClosed() || !consumer.attached || failure != null || buffer == null) {
+      if (buffer != null) {
+        buffer.release();
+      }
+      freeAll(fetch);
+      if (!subscription.isClosed()) {
+        missed(consumer, fetch.again, failure);
+      }
+    } else {
+      deliverFetched(fetch, buffer);
+    }
+    for (Subscription hungry : List.copyOf(starved.keySet())) {
+      starved.remove(hungry);
+      dispatch(hungry);
+    }
+  }
+
+  /** A fetch that brought nothing: the places may have changed, so it is tried once more. */
+  private void missed(Consumer consumer, boolean wasAgain, @Nullable IOException failure) {
+    Subscription subscription = consumer.subscription();
+    if (failure != null && wasAgain) {
+      decisions.damaged(subscription, failure);
+      return;
+    }
+    if (consumer.attached && consumer.open) {
+      wait(consumer);
+      if (failure != null && serve(consumer, consumer.messages, true)) {
+        return;
+      }
+    }
+    dispatch(subscription);
+    settlePull(consumer);
+  }
+
+  private void deliverFetched(Fetch fetch, Outlet.Buffer buffer) {
+    Consumer consumer = fetch.consumer;
+    Subscription subscription = consumer.subscription();
+    DurableLane lane = subscription.destination().durable();
+    ByteBuffer bytes = buffer.bytes();
+    gather.clear();
+    int at = 0;
+    int kept = 0;
+    int index = 0;
+    boolean full = false;
+    for (Fetch.Part part : fetch.parts) {
+      for (long sequence = part.from(); sequence < part.from() + part.count(); sequence++) {
+        boolean mine = subscription.isInFlight(lane.code(), sequence);
+        if (index++ >= fetch.taken) {
+          if (mine) {
+            subscription.giveBack(lane.code(), sequence, 1, false);
+          }
+          continue;
+        }
+        int length = Entry.length(bytes, at);
+        full |=
+            gather.messages() == consumer.messages
+                || (gather.messages() > 0 && kept + (long) length > consumer.bytes);
+        if (mine && full) {
+          subscription.giveBack(lane.code(), sequence, 1, false);
+        } else if (mine
+            && !gaveUp(
+                consumer,
+                lane,
+                sequence,
+                Entry.expiryMillis(bytes, at),
+                Entry.connectionId(bytes, at))) {
+          if (kept != at) {
+            bytes.put(kept, bytes, at, length);
+          }
+          gather.addMessage(lane, sequence);
+          kept += length;
+        }
+        at += length;
+      }
+    }
+    if (gather.messages() > 0) {
+      deliver(consumer, buffer, kept);
+    } else {
+      buffer.release();
+      wait(consumer);
+    }
+    dispatch(subscription);
+    settlePull(consumer);
+  }
+
+  // ---- back from consumers ----
+
+  /**
+   * A consumer gives messages back, which are then free.
+   *
+   * @param attempted whether the application had begun with them, which counts a delivery
+   * @return how many of them were not in flight to it
+   */
+  public long giveBack(Consumer consumer, List<SequenceRange> ranges, boolean attempted) {
+    long refused = consumer.holding().giveBack(ranges, attempted);
+    dispatch(consumer.subscription());
+    return refused;
+  }
+}

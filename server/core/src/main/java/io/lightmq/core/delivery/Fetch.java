@@ -1,0 +1,52 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.storage.segment.Piece;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One delivery whose bytes must be read from files. The shard makes it and gives it to a reader;
+ * the reader sets the result and gives it back.
+ */
+final class Fetch {
+  /** Consecutive sequences that lie in one place. */
+  sealed interface Part {
+    long from();
+
+    int count();
+  }
+
+  /** In a run of the journal. */
+  record InJournal(long from, int count, long runSequence, long runOffset, int runBytes)
+      implements Part {}
+
+  /** In a piece of a segment. */
+  record InPiece(long from, int count, Piece piece) implements Part {}
+
+  final Consumer consumer;
+  final int maxBytes;
+  final boolean again;
+  final List<Part> parts = new ArrayList<>();
+  int messages;
+  long estimatedBytes;
+
+  // The result.
+  Outlet.@Nullable Buffer buffer;
+  int length;
+  int taken;
+  @Nullable IOException failure;
+
+  Fetch(Consumer consumer, int maxBytes, boolean again) {
+    this.consumer = consumer;
+    this.maxBytes = maxBytes;
+    this.again = again;
+  }
+
+  void add(Part part, long bytes) {
+    parts.add(part);
+    messages += part.count();
+    estimatedBytes += bytes;
+  }
+}

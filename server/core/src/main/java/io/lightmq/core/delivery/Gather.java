@@ -1,0 +1,161 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.journal.Window;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One delivery in the making: which messages, and where their bytes are in memory. Measured first,
+ * then copied into a buffer of just that size. Reused; bounded by one pull.
+ */
+@OwnedBy("shard")
+final class Gather {
+  /** Messages as consecutive sequences. */
+  private @Nullable Lane[] lanes = new Lane[16];
+
+  private long[] froms = new long[16];
+  private int[] counts = new int[16];
+  private int ranges;
+
+  /** Bytes: of the window from an offset on, or of a volatile entry (length 0) by sequence. */
+  private long[] places = new long[16];
+
+  private int[] lengths = new int[16];
+  private int parts;
+
+  private @Nullable VolatileLane swift;
+  private int messages;
+  private int bytes;
+
+  void clear() {
+    Arrays.fill(lanes, 0, ranges, null);
+    ranges = 0;
+    parts = 0;
+    messages = 0;
+    bytes = 0;
+    swift = null;
+  }
+
+  int messages() {
+    return messages;
+  }
+
+  int bytes() {
+    return bytes;
+  }
+
+  /** The next message lies in the window. */
+  void addWindow(Lane lane, long sequence, long offset, int length) {
+    if (parts > 0 && lengths[parts - 1] > 0 && places[parts - 1] + lengths[parts - 1] == offset) {
+      lengths[parts - 1] += length;
+    } else {
+      addPart(offset, length);
+    }
+    addMessage(lane, sequence);
+    bytes += length;
+  }
+
+  /** The next message is a volatile one. */
+  void addVolatile(VolatileLane lane, long sequence, int length) {
+    swift = lane;
+    addPart(sequence, 0);
+    addMessage(lane, sequence);
+    bytes += length;
+  }
+
+  private void addPart(long place, int length) {
+    if (parts == places.length) {
+      places = Arrays.copyOf(places, parts * 2);
+      lengths = Arrays.copyOf(lengths, parts * 2);
+    }
+    places[parts] = place;
+    lengths[parts] = length;
+    parts++;
+  }
+
+  /** The next message, whose bytes are in the buffer already. */
+  void addMessage(Lane lane, long sequence) {
+    messages++;
+    if (ranges > 0
+        && lanes[ranges - 1] == lane
+        && froms[ranges - 1] + counts[ranges - 1] == sequence) {
+      counts[ranges - 1]++;
+      return;
+    }
+    if (ranges == froms.length) {
+      lanes = Arrays.copyOf(lanes, ranges * 2);
+      froms = Arrays.copyOf(froms, ranges * 2);
+      counts = Arrays.copyOf(counts, ranges * 2);
+    }
+    lanes[ranges] = lane;
+    froms[ranges] = sequence;
+    counts[ranges] = 1;
+    ranges++;
+  }
+
+  /** Copies all parts, in order. */
+  void copy(Window window, ByteBuffer into) {
+    for (int i = 0; i < parts; i++) {
+      if (lengths[i] > 0) {
+        window.copyTo(places[i], lengths[i], into);
+      } else if (swift != null) {
+        swift.copyTo(places[i], into);
+      }
+    }
+  }
+
+  /** Puts the messages into a consumer's holding. */
+  void hold(Consumer consumer) {
+    for (int i = 0; i < ranges; i++) {
+      Lane lane = lanes[i];
+      if (lane != null) {
+        consumer.holding().add(lane, froms[i], counts[i]);
+      }
+    }
+  }
+
+  /** Which messages were or may have been delivered before. */
+  List<Outlet.Seen> seen(Subscription subscription) {
+    List<Outlet.Seen> seen = List.of();
+    int index = 0;
+    for (int i = 0; i < ranges; i++) {
+      Lane lane = lanes[i];
+      if (lane != null && subscription.anySeen(lane, froms[i], counts[i])) {
+        if (seen.isEmpty()) {
+          seen = new ArrayList<>();
+        }
+        addSeen(subscription, lane.code(), froms[i], counts[i], index, seen);
+      }
+      index += counts[i];
+    }
+    return seen;
+  }
+
+  private static void addSeen(
+      Subscription subscription,
+      int lane,
+      long from,
+      int count,
+      int firstIndex,
+      List<Outlet.Seen> seen) {
+    int runStart = 0;
+    int runDeliveries = 0;
+    for (int i = 0; i <= count; i++) {
+      int deliveries = i < count ? subscription.deliveries(lane, from + i) : 0;
+      if (deliveries != runDeliveries) {
+        if (runDeliveries > 0) {
+          seen.add(new Outlet.Seen(firstIndex + runStart, i - runStart, runDeliveries));
+        }
+        runStart = i;
+        runDeliveries = deliveries;
+      }
+    }
+  }
+}
