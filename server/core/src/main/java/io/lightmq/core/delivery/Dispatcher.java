@@ -15,9 +15,13 @@ import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -50,11 +54,17 @@ public final class Dispatcher {
   private final Fetcher fetcher;
   private final Decisions decisions;
 
-  /** Pulls that wait, per subscription with consumers. */
-  private final Map<Subscription, PullList> waiting = new IdentityHashMap<>();
+  /** The consumers of a subscription, and those with a pull that waits. */
+  private static final class Line {
+    final Set<Consumer> consumers = new LinkedHashSet<>();
+    final PullList waiting = new PullList();
+  }
+
+  /** One per subscription with consumers. */
+  private final Map<Subscription, Line> lines = new HashMap<>();
 
   /** Subscriptions that wait for a fetch to end; each at most once. */
-  private final Map<Subscription, Boolean> starved = new IdentityHashMap<>();
+  private final Set<Subscription> starved = new LinkedHashSet<>();
 
   private final ParkedPulls parked = new ParkedPulls();
   private final Gather gather = new Gather();
@@ -85,9 +95,7 @@ public final class Dispatcher {
 
   /** A connection went: what is in flight to it is free again, and flagged as seen. */
   public void disconnect(Recipient recipient) {
-    for (Consumer consumer : List.copyOf(recipient.consumers.values())) {
-      detach(consumer, true);
-    }
+    detach(List.copyOf(recipient.consumers.values()), true);
   }
 
   /** Opens a consumer. Its id is new on the connection. */
@@ -100,7 +108,7 @@ public final class Dispatcher {
               .formatted(recipient.outlet().connectionId(), consumerId));
     }
     subscription.attached(1);
-    waiting.computeIfAbsent(subscription, s -> new PullList());
+    lines.computeIfAbsent(subscription, s -> new Line()).consumers.add(consumer);
     return consumer;
   }
 
@@ -111,28 +119,44 @@ public final class Dispatcher {
    * @param seen whether it may have seen what is in flight
    */
   public void detach(Consumer consumer, boolean seen) {
-    if (forget(consumer)) {
-      consumer.holding().giveBackAll(seen);
-      dispatch(consumer.subscription());
+    detach(List.of(consumer), seen);
+  }
+
+  /** Closes consumers that end together: none of them gets what another one gives back. */
+  public void detach(Collection<Consumer> together, boolean seen) {
+    Set<Subscription> freed = new LinkedHashSet<>();
+    for (Consumer consumer : together) {
+      if (forget(consumer)) {
+        consumer.holding().giveBackAll(seen);
+        freed.add(consumer.subscription());
+      }
+    }
+    freed.forEach(this::dispatch);
+  }
+
+  /** A subscription is about to end: its consumers go, and their open pulls are answered so. */
+  public void end(Subscription subscription, FaultCode code) {
+    Line line = lines.get(subscription);
+    if (line == null) {
+      return;
+    }
+    for (Consumer consumer : List.copyOf(line.consumers)) {
+      boolean asked = consumer.open;
+      forget(consumer);
+      consumer.holding().clear();
+      if (asked) {
+        consumer
+            .recipient()
+            .outlet()
+            .pullDone(consumer.consumerId(), consumer.pullId, code, 0);
+      }
     }
   }
 
-  /** A subscription is about to end: its consumers go, and their pulls are answered so. */
-  public void end(Subscription subscription, List<Recipient> recipients, FaultCode code) {
-    for (Recipient recipient : recipients) {
-      for (Consumer consumer : List.copyOf(recipient.consumers.values())) {
-        if (consumer.subscription() == subscription) {
-          boolean asked = consumer.open;
-          forget(consumer);
-          consumer.holding().clear();
-          if (asked) {
-            recipient.outlet().pullDone(consumer.consumerId(), consumer.pullId, code, 0);
-          }
-        }
-      }
-    }
-    waiting.remove(subscription);
-    starved.remove(subscription);
+  /** The consumers of a subscription, in the order of their coming. */
+  public Collection<Consumer> consumers(Subscription subscription) {
+    Line line = lines.get(subscription);
+    return line == null ? List.of() : Collections.unmodifiableCollection(line.consumers);
   }
 
   private boolean forget(Consumer consumer) {
@@ -146,8 +170,13 @@ public final class Dispatcher {
     consumer.recipient().consumers.remove(consumer.consumerId(), consumer);
     Subscription subscription = consumer.subscription();
     subscription.attached(-1);
-    if (subscription.consumers() == 0) {
-      waiting.remove(subscription);
+    Line line = lines.get(subscription);
+    if (line != null) {
+      line.consumers.remove(consumer);
+      if (line.consumers.isEmpty()) {
+        lines.remove(subscription);
+        starved.remove(subscription);
+      }
     }
     return true;
   }
@@ -188,7 +217,7 @@ public final class Dispatcher {
     if (consumer.answerNow) {
       boolean held =
           consumer.list == consumer.recipient().blocked
-              || starved.containsKey(consumer.subscription())
+              || starved.contains(consumer.subscription())
               || consumer.subscription().view().waitsForTouch();
       if (!held) {
         answer(consumer, FaultCode.OK, 0);
@@ -203,12 +232,11 @@ public final class Dispatcher {
   }
 
   private void wait(Consumer consumer) {
-    PullList list = waiting.get(consumer.subscription());
-    if (list == null) {
-      list = new PullList();
-      waiting.put(consumer.subscription(), list);
+    Line line = lines.get(consumer.subscription());
+    if (line == null) {
+      throw new IllegalStateException("consumer " + consumer.consumerId() + " is closed");
     }
-    list.add(consumer);
+    line.waiting.add(consumer);
   }
 
   private void answer(Consumer consumer, FaultCode code, int retryMillis) {
@@ -265,10 +293,11 @@ public final class Dispatcher {
 
   /** Gives out what a subscription has, as long as pulls wait. */
   public void dispatch(Subscription subscription) {
-    PullList list = waiting.get(subscription);
-    if (list == null || subscription.isClosed()) {
+    Line line = lines.get(subscription);
+    if (line == null || subscription.isClosed()) {
       return;
     }
+    PullList list = line.waiting;
     boolean more = true;
     for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {
       if (consumer.recipient().outlet().writable()) {
@@ -285,7 +314,7 @@ public final class Dispatcher {
 
   /** A pull that wants an answer now, and waited only for a touch or a fetch, gets it. */
   private void answerImpatient(Subscription subscription, PullList list) {
-    if (starved.containsKey(subscription) || subscription.view().waitsForTouch()) {
+    if (starved.contains(subscription) || subscription.view().waitsForTouch()) {
       return;
     }
     Consumer next;
@@ -423,7 +452,7 @@ public final class Dispatcher {
   private boolean fetch(Consumer consumer, int most, boolean again) {
     Subscription subscription = consumer.subscription();
     if (underWay >= Fetcher.MAX_UNDER_WAY) {
-      starved.put(subscription, true);
+      starved.add(subscription);
       return false;
     }
     Fetch fetch = new Fetch(consumer, consumer.bytes, again);
@@ -511,7 +540,7 @@ public final class Dispatcher {
     } else {
       deliverFetched(fetch, buffer);
     }
-    for (Subscription hungry : List.copyOf(starved.keySet())) {
+    for (Subscription hungry : List.copyOf(starved)) {
       starved.remove(hungry);
       dispatch(hungry);
     }
