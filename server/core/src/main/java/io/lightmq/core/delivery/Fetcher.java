@@ -10,6 +10,8 @@ import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -77,13 +79,22 @@ public final class Fetcher {
     int room =
         (int) Math.min(fetch.maxBytes, fetch.estimatedBytes + fetch.estimatedBytes / 8 + 4096);
     Output out = new Output(fetch, Math.max(room, Entry.HEADER_BYTES));
-    for (Fetch.Part part : fetch.parts) {
-      boolean more =
-          part instanceof Fetch.InJournal run
-              ? readJournal(run, out)
-              : readPiece((Fetch.InPiece) part, out);
-      if (!more) {
-        return;
+    int at = 0;
+    boolean more = true;
+    while (more && at < fetch.parts.size()) {
+      Fetch.Part part = fetch.parts.get(at);
+      if (part instanceof Fetch.InPiece first) {
+        int end = at + 1;
+        while (end < fetch.parts.size()
+            && fetch.parts.get(end) instanceof Fetch.InPiece next
+            && next.piece().equals(first.piece())) {
+          end++;
+        }
+        more = readPiece(first.piece(), fetch.parts.subList(at, end), out);
+        at = end;
+      } else {
+        more = readJournal((Fetch.InJournal) part, out);
+        at++;
       }
     }
   }
@@ -91,48 +102,52 @@ public final class Fetcher {
   /** The buffer of one fetch, replaced once if the first entry does not fit. */
   private static final class Output {
     private final Fetch fetch;
-    private final int roomBytes;
+    private ByteBuffer bytes;
 
     Output(Fetch fetch, int roomBytes) {
       this.fetch = fetch;
-      this.roomBytes = roomBytes;
+      this.bytes = allocate(roomBytes);
     }
 
+    private ByteBuffer allocate(int roomBytes) {
+      Outlet.Buffer buffer = fetch.consumer.recipient().outlet().allocate(roomBytes);
+      fetch.buffer = buffer;
+      return buffer.bytes();
+    }
+
+    /** From the end of what was taken to the end of the room. */
     ByteBuffer bytes() {
-      Outlet.Buffer buffer = fetch.buffer;
-      if (buffer == null) {
-        buffer = fetch.consumer.recipient().outlet().allocate(roomBytes);
-        fetch.buffer = buffer;
-      }
-      return buffer.bytes().clear().position(fetch.length);
+      return bytes.position(fetch.length);
     }
 
     /** A first entry that needs more than the room gets a buffer of its own. */
-    boolean makeRoom(int bytes) {
+    boolean makeRoom(int needed) {
       Outlet.Buffer buffer = fetch.buffer;
-      if (fetch.taken > 0) {
+      if (fetch.taken > 0 || needed <= bytes.limit()) {
         return false;
       }
       if (buffer != null) {
         buffer.release();
       }
-      fetch.buffer = fetch.consumer.recipient().outlet().allocate(bytes);
+      bytes = allocate(needed);
       return true;
     }
 
-    void took(int count, int bytes) {
+    void took(int count, long length) {
       fetch.taken += count;
-      fetch.length += bytes;
+      fetch.length += (int) length;
     }
   }
 
-  private boolean readPiece(Fetch.InPiece part, Output out) throws IOException {
-    long from = part.from();
-    long to = part.from() + part.count() - 1;
+  private boolean readPiece(Piece piece, List<Fetch.Part> parts, Output out) throws IOException {
+    Wanted wanted = parts.size() == 1 ? Wanted.ALL : new Picked(parts);
+    Fetch.Part last = parts.get(parts.size() - 1);
+    long from = parts.get(0).from();
+    long to = last.from() + last.count() - 1;
     int count = 0;
     while (from <= to) {
-      SegmentReader.Read read = segments.read(part.piece(), from, to, Wanted.ALL, out.bytes());
-      out.took(read.count(), (int) read.bytes());
+      SegmentReader.Read read = segments.read(piece, from, to, wanted, out.bytes());
+      out.took(read.count(), read.bytes());
       count += read.count();
       if (read.complete()) {
         break;
@@ -142,22 +157,49 @@ public final class Fetcher {
         return false;
       }
     }
-    if (count != part.count()) {
-      throw missing(part, count, part.piece());
+    int asked = parts.stream().mapToInt(Fetch.Part::count).sum();
+    if (count != asked) {
+      throw new IOException(
+          "segment %020d: of %d entries of destination %d lane %d between %d and %d only %d are there"
+              .formatted(
+                  piece.segmentAddress(),
+                  asked,
+                  piece.destinationId(),
+                  piece.lane(),
+                  parts.get(0).from(),
+                  to,
+                  count));
     }
     return true;
   }
 
-  private static IOException missing(Fetch.InPiece part, int found, Piece piece) {
-    return new IOException(
-        "segment %020d: of %d entries of destination %d lane %d from sequence %d on only %d are there"
-            .formatted(
-                piece.segmentAddress(),
-                part.count(),
-                piece.destinationId(),
-                piece.lane(),
-                part.from(),
-                found));
+  /** The sequences of several parts. */
+  private static final class Picked implements Wanted {
+    private final long[] froms;
+    private final long[] ends;
+
+    Picked(List<Fetch.Part> parts) {
+      froms = parts.stream().mapToLong(Fetch.Part::from).toArray();
+      ends = parts.stream().mapToLong(part -> part.from() + part.count()).toArray();
+    }
+
+    @Override
+    public boolean wants(long sequence) {
+      return next(sequence) == sequence;
+    }
+
+    @Override
+    public long next(long from) {
+      int at = Arrays.binarySearch(froms, from);
+      if (at >= 0) {
+        return from;
+      }
+      int before = -at - 2;
+      if (before >= 0 && from < ends[before]) {
+        return from;
+      }
+      return before + 1 < froms.length ? froms[before + 1] : Long.MAX_VALUE;
+    }
   }
 
   private boolean readJournal(Fetch.InJournal run, Output out) throws IOException {
