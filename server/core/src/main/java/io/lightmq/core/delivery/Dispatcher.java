@@ -145,10 +145,7 @@ public final class Dispatcher {
       forget(consumer);
       consumer.holding().clear();
       if (asked) {
-        consumer
-            .recipient()
-            .outlet()
-            .pullDone(consumer.consumerId(), consumer.pullId, code, 0);
+        consumer.recipient().outlet().pullDone(consumer.consumerId(), consumer.pullId, code, 0);
       }
     }
   }

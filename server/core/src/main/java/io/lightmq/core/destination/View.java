@@ -78,8 +78,10 @@ public final class View {
     long blockEnd = (key + 1) << SequenceSet.BLOCK_BITS;
     if (subscription.kind().isDurable()) {
       if (!durable.mayGive(key)) {
-        waitsForTouch = true;
         request(key, touches);
+      }
+      if (!durable.mayGive(key)) {
+        waitsForTouch = true;
         return false;
       }
       if (blockEnd - first <= SequenceSet.BLOCK / 2) {
