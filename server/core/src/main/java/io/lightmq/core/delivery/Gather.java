@@ -151,11 +151,22 @@ final class Gather {
       int deliveries = i < count ? subscription.deliveries(lane, from + i) : 0;
       if (deliveries != runDeliveries) {
         if (runDeliveries > 0) {
-          seen.add(new Outlet.Seen(firstIndex + runStart, i - runStart, runDeliveries));
+          addSeen(seen, firstIndex + runStart, i - runStart, runDeliveries);
         }
         runStart = i;
         runDeliveries = deliveries;
       }
     }
+  }
+
+  private static void addSeen(List<Outlet.Seen> seen, int index, int count, int deliveries) {
+    if (!seen.isEmpty()) {
+      Outlet.Seen last = seen.get(seen.size() - 1);
+      if (last.index() + last.count() == index && last.deliveries() == deliveries) {
+        seen.set(seen.size() - 1, new Outlet.Seen(last.index(), last.count() + count, deliveries));
+        return;
+      }
+    }
+    seen.add(new Outlet.Seen(index, count, deliveries));
   }
 }

@@ -2,7 +2,11 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.segment.Piece;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A durable lane: state of the journal. Its entries lie in pieces of segments and, behind these, in
@@ -74,6 +78,15 @@ public final class DurableLane extends Lane {
     }
     pieces = List.copyOf(all);
     runs.dropBelow(checkpointOffset);
+  }
+
+  /** Switches to new places: some pieces are replaced, others come. */
+  public void install(Collection<Piece> replaced, Collection<Piece> added, long checkpointOffset) {
+    List<Piece> all = new ArrayList<>(pieces);
+    all.removeAll(Set.copyOf(replaced));
+    all.addAll(added);
+    all.sort(Comparator.comparingLong(Piece::firstSequence));
+    install(all, checkpointOffset);
   }
 
   void clear() {

@@ -2,7 +2,6 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.segment.DestagePlan.LanePlan;
-import java.util.List;
 
 /**
  * A durable lane's part of a checkpoint, decided when it is made. {@link #plan} is an immutable
@@ -31,7 +30,7 @@ public final class LaneCheckpoint {
             destination.id(),
             lane.code(),
             0,
-            rewritten ? lane.pieces() : List.of(),
+            lane.pieces(),
             runs,
             Math.min(bytes, expected),
             needed);
