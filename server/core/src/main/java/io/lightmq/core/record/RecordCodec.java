@@ -1,0 +1,417 @@
+package io.lightmq.core.record;
+
+import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.DestinationCreated;
+import io.lightmq.core.record.ShardRecord.DestinationDeleted;
+import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Entries;
+import io.lightmq.core.record.ShardRecord.Epoch;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
+import io.lightmq.core.record.ShardRecord.LinkClosed;
+import io.lightmq.core.record.ShardRecord.Part;
+import io.lightmq.core.record.ShardRecord.Published;
+import io.lightmq.core.record.ShardRecord.Purged;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Start;
+import io.lightmq.core.record.ShardRecord.Started;
+import io.lightmq.core.record.ShardRecord.Stopped;
+import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
+import io.lightmq.core.record.ShardRecord.SubscriptionKind;
+import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+/**
+ * The bytes of records within a batch.
+ *
+ * <pre>
+ * record:
+ *  0 byte  type     0: no more records in this batch (padding)
+ *  1 byte  version  1
+ *  2 int   length   of the body
+ *  6       body
+ *
+ * type, body (v varint, s string: v length + 1 and UTF-8, 0 for none; u 16 bytes; r ranges):
+ *  1 Started             v epoch, byte clean
+ *  2 Stopped
+ *  3 Epoch               v next
+ *  4 DestinationCreated  v id, byte kind, s name, byte tier
+ *  5 DestinationSet      v id, byte tier
+ *  6 DestinationDeleted  v id
+ *  7 SubscriptionOpened  v id, v destination, byte kind, s client id, s name, s selector,
+ *                        byte no local, v starts x {byte lane, long sequence}
+ *  8 SubscriptionClosed  v destination, v id
+ *  9 Published           u link, v number, v destination, byte lane, long first sequence,
+ *                        v count, entries back to back to the end of the body
+ * 10 Acked               v destination, v subscription, byte reason, r
+ * 11 Purged              v destination, v subscription, byte lane, long through, r kept
+ * 12 Touched             v destination, v subscription, byte lane, long block key
+ * 13 LinkAttached        u link, v answers from
+ * 14 LinkClosed          u link
+ * 15 Refused             u link, v number, v code, s text
+ * 16 Committed           u link, v number, v parts, the parts as whole records (9 and 10)
+ *
+ * ranges: v count x {byte lane, long from, v count}
+ * tier: 0 performance, 1 balanced, 2 high.  Within Committed a Published has link 0 and number 0.
+ * </pre>
+ */
+public final class RecordCodec {
+  /** Bytes before a record's body. */
+  public static final int HEADER_BYTES = 6;
+
+  static final int VERSION = 1;
+  static final int PUBLISHED = 9;
+  static final int COMMITTED = 16;
+  static final UUID NO_LINK = new UUID(0, 0);
+
+  private static final int MAX_RUN = 20_000;
+  private static final int MAX_STARTS = 20;
+
+  private RecordCodec() {}
+
+  /** Appends a whole record that holds no entries. */
+  static void encode(ShardRecord record, FieldWriter out) {
+    out.putByte(typeOf(record));
+    out.putByte(VERSION);
+    int lengthAt = out.length();
+    out.putInt(0);
+    encodeBody(record, out);
+    out.patchInt(lengthAt, out.length() - lengthAt - 4);
+  }
+
+  private static int typeOf(ShardRecord record) {
+    if (record instanceof Started) {
+      return 1;
+    } else if (record instanceof Stopped) {
+      return 2;
+    } else if (record instanceof Epoch) {
+      return 3;
+    } else if (record instanceof DestinationCreated) {
+      return 4;
+    } else if (record instanceof DestinationSet) {
+      return 5;
+    } else if (record instanceof DestinationDeleted) {
+      return 6;
+    } else if (record instanceof SubscriptionOpened) {
+      return 7;
+    } else if (record instanceof SubscriptionClosed) {
+      return 8;
+    } else if (record instanceof Published) {
+      return PUBLISHED;
+    } else if (record instanceof Acked) {
+      return 10;
+    } else if (record instanceof Purged) {
+      return 11;
+    } else if (record instanceof Touched) {
+      return 12;
+    } else if (record instanceof LinkAttached) {
+      return 13;
+    } else if (record instanceof LinkClosed) {
+      return 14;
+    } else if (record instanceof Refused) {
+      return 15;
+    }
+    return COMMITTED;
+  }
+
+  private static void encodeBody(ShardRecord record, FieldWriter out) {
+    if (record instanceof Started r) {
+      out.putVarint(r.epoch());
+      out.putBoolean(r.clean());
+    } else if (record instanceof Epoch r) {
+      out.putVarint(r.next());
+    } else if (record instanceof DestinationCreated r) {
+      out.putVarint(r.destinationId());
+      out.putByte(r.name().kind().code());
+      out.putString(r.name().name());
+      out.putByte(tierCode(r.tier()));
+    } else if (record instanceof DestinationSet r) {
+      out.putVarint(r.destinationId());
+      out.putByte(tierCode(r.tier()));
+    } else if (record instanceof DestinationDeleted r) {
+      out.putVarint(r.destinationId());
+    } else if (record instanceof SubscriptionOpened r) {
+      encodeOpened(r, out);
+    } else if (record instanceof SubscriptionClosed r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
+    } else if (record instanceof Acked r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
+      out.putByte(r.reason().code());
+      putRanges(r.ranges(), out);
+    } else if (record instanceof Purged r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
+      out.putByte(r.lane());
+      out.putLong(r.through());
+      putRanges(r.kept(), out);
+    } else if (record instanceof Touched r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
+      out.putByte(r.lane());
+      out.putLong(r.blockKey());
+    } else if (record instanceof LinkAttached r) {
+      out.putUuid(r.link());
+      out.putVarint(r.answersFrom());
+    } else if (record instanceof LinkClosed r) {
+      out.putUuid(r.link());
+    } else if (record instanceof Refused r) {
+      out.putUuid(r.link());
+      out.putVarint(r.number());
+      out.putVarint(r.code().code());
+      out.putString(r.text());
+    } else if (!(record instanceof Stopped)) {
+      throw new IllegalArgumentException(
+          record.getClass().getSimpleName() + " holds entries; RecordWriter writes it");
+    }
+  }
+
+  private static void encodeOpened(SubscriptionOpened r, FieldWriter out) {
+    out.putVarint(r.subscriptionId());
+    out.putVarint(r.destinationId());
+    out.putByte(r.kind().code());
+    out.putString(r.clientId());
+    out.putString(r.name());
+    out.putString(r.selector());
+    out.putBoolean(r.noLocal());
+    out.putVarint(r.starts().size());
+    for (Start start : r.starts()) {
+      out.putByte(start.lane());
+      out.putLong(start.sequence());
+    }
+  }
+
+  static void encodePublishedHead(Published r, int count, FieldWriter out) {
+    UUID link = r.link();
+    out.putUuid(link == null ? NO_LINK : link);
+    out.putVarint(r.number());
+    out.putVarint(r.destinationId());
+    out.putByte(r.lane());
+    out.putLong(r.firstSequence());
+    out.putVarint(count);
+  }
+
+  /**
+   * Decodes the records of a batch in order.
+   *
+   * @param offset the journal offset of the buffer's position
+   * @param records the bytes behind the batch's header; the position moves to its end
+   * @throws MalformedRecordException with offset and facts
+   */
+  public static void decode(long offset, ByteBuffer records, Consumer<ShardRecord> into) {
+    int start = records.position();
+    while (records.hasRemaining()) {
+      int at = records.position();
+      ShardRecord record;
+      try {
+        if (records.get(at) == 0) {
+          records.position(records.limit());
+          return;
+        }
+        record = decodeOne(offset - start, records);
+      } catch (MalformedRecordException e) {
+        throw new MalformedRecordException(
+            "record at offset " + (offset + at - start) + ": " + e.getMessage());
+      }
+      into.accept(record);
+    }
+  }
+
+  /** Reads one record; a place p of the buffer is the journal's offset {@code base + p}. */
+  private static ShardRecord decodeOne(long base, ByteBuffer records) {
+    FieldReader header = new FieldReader(records);
+    int type = header.readByte();
+    int version = header.readByte();
+    if (version != VERSION) {
+      throw new MalformedRecordException(
+          "type " + type + " has version " + version + "; this program reads " + VERSION);
+    }
+    int length = header.readInt();
+    if (length < 0 || length > records.remaining()) {
+      throw new MalformedRecordException(
+          "type " + type + " says " + length + " bytes, " + records.remaining() + " remain");
+    }
+    int end = records.position() + length;
+    int limit = records.limit();
+    records.limit(end);
+    try {
+      ShardRecord record = decodeBody(type, base, records);
+      if (records.position() != end) {
+        throw new MalformedRecordException(
+            "type " + type + " has " + (end - records.position()) + " bytes too many");
+      }
+      return record;
+    } finally {
+      records.limit(limit);
+    }
+  }
+
+  private static ShardRecord decodeBody(int type, long base, ByteBuffer records) {
+    FieldReader in = new FieldReader(records);
+    switch (type) {
+      case 1:
+        return new Started(in.readVarint(), in.readBoolean());
+      case 2:
+        return new Stopped();
+      case 3:
+        return new Epoch(in.readVarint());
+      case 4:
+        return new DestinationCreated(
+            in.readVarint(),
+            new DestinationName(DestinationKind.of(in.readByte()), in.readString()),
+            tierOf(in.readByte()));
+      case 5:
+        return new DestinationSet(in.readVarint(), tierOf(in.readByte()));
+      case 6:
+        return new DestinationDeleted(in.readVarint());
+      case 7:
+        return decodeOpened(in);
+      case 8:
+        return new SubscriptionClosed(in.readVarint(), in.readVarint());
+      case PUBLISHED:
+        return decodePublished(base, records, in);
+      case 10:
+        return new Acked(
+            in.readVarint(), in.readVarint(), Reason.of(in.readByte()), readRanges(in));
+      case 11:
+        return new Purged(
+            in.readVarint(), in.readVarint(), in.readByte(), in.readLong(), readRanges(in));
+      case 12:
+        return new Touched(in.readVarint(), in.readVarint(), in.readByte(), in.readLong());
+      case 13:
+        return new LinkAttached(in.readUuid(), in.readVarint());
+      case 14:
+        return new LinkClosed(in.readUuid());
+      case 15:
+        return new Refused(
+            in.readUuid(),
+            in.readVarint(),
+            FaultCode.of((int) Math.min(in.readVarint(), Integer.MAX_VALUE)),
+            in.readString());
+      case COMMITTED:
+        return decodeCommitted(base, records, in);
+      default:
+        throw new MalformedRecordException("type " + type + " is unknown; known are 1 to 16");
+    }
+  }
+
+  private static SubscriptionOpened decodeOpened(FieldReader in) {
+    long id = in.readVarint();
+    long destinationId = in.readVarint();
+    SubscriptionKind kind = SubscriptionKind.of(in.readByte());
+    String clientId = in.readNullableString();
+    String name = in.readString();
+    String selector = in.readNullableString();
+    boolean noLocal = in.readBoolean();
+    int count = in.readCount(MAX_STARTS, 9);
+    List<Start> starts = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      starts.add(new Start(in.readByte(), in.readLong()));
+    }
+    return new SubscriptionOpened(
+        id, destinationId, kind, clientId, name, selector, noLocal, starts);
+  }
+
+  private static Published decodePublished(long base, ByteBuffer records, FieldReader in) {
+    UUID link = in.readUuid();
+    long number = in.readVarint();
+    long destinationId = in.readVarint();
+    int lane = in.readByte();
+    long firstSequence = in.readLong();
+    int count = in.readCount(MAX_RUN, Entry.HEADER_BYTES);
+    int at = records.position();
+    int[] lengths = new int[count];
+    for (int i = 0; i < count; i++) {
+      if (records.remaining() < 4) {
+        throw new MalformedRecordException("entry " + i + " of " + count + " is missing");
+      }
+      int length = Entry.length(records, records.position());
+      if (length < Entry.HEADER_BYTES || length > records.remaining()) {
+        throw new MalformedRecordException(
+            "entry " + i + " says " + length + " bytes, " + records.remaining() + " remain");
+      }
+      lengths[i] = length;
+      records.position(records.position() + length);
+    }
+    return new Published(
+        link.equals(NO_LINK) ? null : link,
+        number,
+        destinationId,
+        lane,
+        firstSequence,
+        new Entries(base + at, lengths));
+  }
+
+  private static Committed decodeCommitted(long base, ByteBuffer records, FieldReader in) {
+    UUID link = in.readUuid();
+    long number = in.readVarint();
+    int count = in.readCount(ShardRecord.MAX_PARTS, HEADER_BYTES);
+    List<Part> parts = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      ShardRecord part = decodeOne(base, records);
+      if (!(part instanceof Part)) {
+        throw new MalformedRecordException(
+            part.getClass().getSimpleName() + " cannot be part of a transaction");
+      }
+      parts.add((Part) part);
+    }
+    return new Committed(link, number, parts);
+  }
+
+  private static void putRanges(List<SequenceRange> ranges, FieldWriter out) {
+    out.putVarint(ranges.size());
+    for (SequenceRange range : ranges) {
+      out.putByte(range.lane());
+      out.putLong(range.from());
+      out.putVarint(range.count());
+    }
+  }
+
+  private static List<SequenceRange> readRanges(FieldReader in) {
+    int count = in.readCount(ShardRecord.MAX_RANGES, 10);
+    List<SequenceRange> ranges = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      int lane = in.readByte();
+      long from = in.readLong();
+      long length = in.readVarint();
+      try {
+        ranges.add(new SequenceRange(lane, from, (int) Math.min(length, Integer.MAX_VALUE)));
+      } catch (IllegalArgumentException e) {
+        throw new MalformedRecordException("range: " + e);
+      }
+    }
+    return ranges;
+  }
+
+  /** The code of a tier on disk. */
+  public static int tierCode(Durability tier) {
+    return switch (tier) {
+      case PERFORMANCE -> 0;
+      case BALANCED -> 1;
+      case HIGH -> 2;
+    };
+  }
+
+  /** The tier of a code on disk. */
+  public static Durability tierOf(int code) {
+    return switch (code) {
+      case 0 -> Durability.PERFORMANCE;
+      case 1 -> Durability.BALANCED;
+      case 2 -> Durability.HIGH;
+      default -> throw new MalformedRecordException("tier " + code + " is unknown; 0 to 2 are");
+    };
+  }
+}

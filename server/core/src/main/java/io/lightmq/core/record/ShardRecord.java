@@ -1,0 +1,214 @@
+package io.lightmq.core.record;
+
+import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A durable fact about a shard. Records are made by decide, written to the journal and applied in
+ * journal order; applying the same records again gives the same state. {@link RecordCodec} knows
+ * their bytes.
+ */
+public sealed interface ShardRecord {
+
+  /** The most ranges in one {@link Acked} or {@link Purged}; longer lists are split. */
+  int MAX_RANGES = 1 << 16;
+
+  /** The most parts of one {@link Committed}. */
+  int MAX_PARTS = 1 << 16;
+
+  /**
+   * A shard epoch begins: the shard has started.
+   *
+   * @param clean whether the epoch before ended with {@link Stopped}; if not, everything
+   *     unacknowledged in touched blocks may have been seen by a consumer
+   */
+  record Started(long epoch, boolean clean) implements ShardRecord {}
+
+  /** The shard was closed in order and nothing that a consumer may have seen is unsettled. */
+  record Stopped() implements ShardRecord {}
+
+  /** A new shard epoch because a lane's counter runs out; drops nothing. */
+  record Epoch(long next) implements ShardRecord {}
+
+  /** A destination exists from now on; ids are never reused. */
+  record DestinationCreated(long destinationId, DestinationName name, Durability tier)
+      implements ShardRecord {}
+
+  /** A destination's settings from the next message on. */
+  record DestinationSet(long destinationId, Durability tier) implements ShardRecord {}
+
+  /** A destination is gone, with its messages and subscriptions. */
+  record DestinationDeleted(long destinationId) implements ShardRecord {}
+
+  /** How durable subscriptions differ. */
+  enum SubscriptionKind {
+    /** The one subscription of a queue. */
+    QUEUE(0),
+    /** Durable, with one consumer at a time. */
+    DURABLE(1),
+    /** Durable, shared by consumers. */
+    SHARED_DURABLE(2);
+
+    private final int code;
+
+    SubscriptionKind(int code) {
+      this.code = code;
+    }
+
+    /** The code on disk. */
+    public int code() {
+      return code;
+    }
+
+    /** The kind of a code. */
+    public static SubscriptionKind of(int code) {
+      for (SubscriptionKind kind : values()) {
+        if (kind.code == code) {
+          return kind;
+        }
+      }
+      throw new MalformedRecordException("subscription kind " + code + " is unknown; 0 to 2 are");
+    }
+  }
+
+  /** The first sequence of one lane that a subscription wants. */
+  record Start(int lane, long sequence) {}
+
+  /**
+   * A durable subscription of a topic exists from now on.
+   *
+   * @param clientId null for those that are shared between clients without an id
+   * @param starts one per lane that had messages before; other lanes from their beginning
+   */
+  record SubscriptionOpened(
+      long subscriptionId,
+      long destinationId,
+      SubscriptionKind kind,
+      @Nullable String clientId,
+      String name,
+      @Nullable String selector,
+      boolean noLocal,
+      List<Start> starts)
+      implements ShardRecord {
+    public SubscriptionOpened {
+      starts = List.copyOf(starts);
+    }
+  }
+
+  /** A durable subscription is gone. */
+  record SubscriptionClosed(long destinationId, long subscriptionId) implements ShardRecord {}
+
+  /** What a {@link Committed} may frame. */
+  sealed interface Part extends ShardRecord {}
+
+  /**
+   * A run of messages for one destination; its entries are part of the record's bytes.
+   *
+   * @param link the producer's link; null within a {@link Committed}, whose own link counts
+   * @param number the link's number, 0 within a {@link Committed}
+   */
+  record Published(
+      @Nullable UUID link,
+      long number,
+      long destinationId,
+      int lane,
+      long firstSequence,
+      Entries entries)
+      implements Part {}
+
+  /** Why messages are acknowledged. */
+  enum Reason {
+    ACKNOWLEDGED(0),
+    EXPIRED(1);
+
+    private final int code;
+
+    Reason(int code) {
+      this.code = code;
+    }
+
+    /** The code on disk. */
+    public int code() {
+      return code;
+    }
+
+    /** The reason of a code. */
+    public static Reason of(int code) {
+      for (Reason reason : values()) {
+        if (reason.code == code) {
+          return reason;
+        }
+      }
+      throw new MalformedRecordException("acknowledge reason " + code + " is unknown; 0 to 1 are");
+    }
+  }
+
+  /** A subscription needs these messages no more. */
+  record Acked(long destinationId, long subscriptionId, Reason reason, List<SequenceRange> ranges)
+      implements Part {
+    public Acked {
+      ranges = List.copyOf(ranges);
+    }
+  }
+
+  /** A subscription needs nothing of a lane up to a sequence, but for what is kept. */
+  record Purged(
+      long destinationId, long subscriptionId, int lane, long through, List<SequenceRange> kept)
+      implements ShardRecord {
+    public Purged {
+      kept = List.copyOf(kept);
+    }
+  }
+
+  /** Messages of a block of 4096 may be given to consumers from now on. */
+  record Touched(long destinationId, long subscriptionId, int lane, long blockKey)
+      implements ShardRecord {}
+
+  /**
+   * A link is in use.
+   *
+   * @param answersFrom the client wants no answer below; numbers below are taken
+   */
+  record LinkAttached(UUID link, long answersFrom) implements ShardRecord {}
+
+  /** A link ended in order or was not used for too long. */
+  record LinkClosed(UUID link) implements ShardRecord {}
+
+  /** A numbered run or commit was refused; its number is spent. */
+  record Refused(UUID link, long number, FaultCode code, String text) implements ShardRecord {}
+
+  /** A transaction: its parts count together or, if the batch is lost, not at all. */
+  record Committed(UUID link, long number, List<Part> parts) implements ShardRecord {
+    public Committed {
+      parts = List.copyOf(parts);
+    }
+  }
+
+  /**
+   * The entries of a run, where they lie in the journal.
+   *
+   * @param offset the journal offset of the first entry
+   * @param lengths bytes of each entry; they lie back to back
+   */
+  @SuppressWarnings("ArrayRecordComponent") // read-only by contract; 20,000 boxed ints are not
+  record Entries(long offset, int[] lengths) {
+    /** How many entries there are. */
+    public int count() {
+      return lengths.length;
+    }
+
+    /** Bytes of all entries. */
+    public int bytes() {
+      int bytes = 0;
+      for (int length : lengths) {
+        bytes += length;
+      }
+      return bytes;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.spi.Durability;
+import java.util.List;
+
+/**
+ * What a broker may be told at start; {@link #defaults} serves a broker of medium size.
+ *
+ * @param defaultTier tier of destinations that no rule and no verb names
+ * @param createOnFirstUse whether a destination is created when a client first names it
+ * @param rules settings by name pattern; the most specific one wins
+ * @param windowBytes the ring of the newest journal bytes, a power of two
+ * @param volatileBytes budget for non-persistent messages; beyond it their sends are refused
+ * @param journalFileBytes size of each journal file
+ * @param journalFiles how many journal files there are
+ * @param segmentBytes the longest segment
+ * @param indexCacheBytes budget for cached index blocks
+ * @param maxMessageBytes the longest encoded message
+ * @param maxTransactionBytes the most message bytes in one transaction
+ * @param flushIntervalMillis how soon a balanced message is forced
+ * @param lingerNanos how long the journal may wait after a force for as many messages as the batch
+ *     before had
+ * @param minFreeBytes below so much room on the disk publishes are refused
+ * @param idleReclaimMillis how often a broker with dead bytes in segments makes a checkpoint
+ *     without need of journal room; 0 for never
+ */
+public record BrokerSettings(
+    Durability defaultTier,
+    boolean createOnFirstUse,
+    List<DestinationRule> rules,
+    int windowBytes,
+    long volatileBytes,
+    int journalFileBytes,
+    int journalFiles,
+    int segmentBytes,
+    long indexCacheBytes,
+    int maxMessageBytes,
+    int maxTransactionBytes,
+    int flushIntervalMillis,
+    long lingerNanos,
+    long minFreeBytes,
+    int idleReclaimMillis) {
+
+  /** Settings of destinations whose name a pattern ({@code orders.*}, {@code orders.>}) matches. */
+  public record DestinationRule(String pattern, Durability tier) {}
+
+  public BrokerSettings {
+    rules = List.copyOf(rules);
+    check(Integer.bitCount(windowBytes) == 1, "windowBytes", windowBytes, "a power of two");
+    check(
+        maxMessageBytes >= 64 && maxMessageBytes <= windowBytes / 4,
+        "maxMessageBytes",
+        maxMessageBytes,
+        "64 to a quarter of the window, " + windowBytes / 4);
+    check(
+        maxTransactionBytes > 0 && maxTransactionBytes <= windowBytes / 4,
+        "maxTransactionBytes",
+        maxTransactionBytes,
+        "1 to a quarter of the window, " + windowBytes / 4);
+    check(journalFiles >= 3, "journalFiles", journalFiles, "at least 3");
+    check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
+  }
+
+  private static void check(boolean holds, String name, long value, String wanted) {
+    if (!holds) {
+      throw new IllegalArgumentException(name + " is " + value + " but must be " + wanted);
+    }
+  }
+
+  /** Tier high, 64 MiB window, 64 MiB for non-persistent messages, six journal files of 64 MiB. */
+  public static BrokerSettings defaults() {
+    return new BrokerSettings(
+        Durability.HIGH,
+        true,
+        List.of(),
+        64 << 20,
+        64L << 20,
+        64 << 20,
+        6,
+        256 << 20,
+        8L << 20,
+        4 << 20,
+        1 << 20,
+        80,
+        200_000,
+        256L << 20,
+        60_000);
+  }
+}

@@ -1,0 +1,90 @@
+package io.lightmq.core.shard;
+
+/** Builds JSON text: objects and arrays nest, names and texts are escaped. */
+final class JsonWriter {
+  private final StringBuilder out = new StringBuilder(256);
+  private boolean first = true;
+
+  JsonWriter beginObject() {
+    separate();
+    out.append('{');
+    first = true;
+    return this;
+  }
+
+  JsonWriter endObject() {
+    out.append('}');
+    first = false;
+    return this;
+  }
+
+  JsonWriter beginArray() {
+    separate();
+    out.append('[');
+    first = true;
+    return this;
+  }
+
+  JsonWriter endArray() {
+    out.append(']');
+    first = false;
+    return this;
+  }
+
+  /** The name of the next value. */
+  JsonWriter name(String name) {
+    separate();
+    quote(name);
+    out.append(':');
+    first = true;
+    return this;
+  }
+
+  JsonWriter text(String name, String value) {
+    name(name);
+    separate();
+    quote(value);
+    return this;
+  }
+
+  JsonWriter number(String name, long value) {
+    name(name);
+    separate();
+    out.append(value);
+    return this;
+  }
+
+  JsonWriter flag(String name, boolean value) {
+    name(name);
+    separate();
+    out.append(value);
+    return this;
+  }
+
+  private void separate() {
+    if (!first) {
+      out.append(',');
+    }
+    first = false;
+  }
+
+  private void quote(String text) {
+    out.append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '"' || c == '\\') {
+        out.append('\\').append(c);
+      } else if (c < 0x20 || c == 0x7F || Character.isSurrogate(c)) {
+        out.append(String.format("\\u%04x", (int) c));
+      } else {
+        out.append(c);
+      }
+    }
+    out.append('"');
+  }
+
+  @Override
+  public String toString() {
+    return out.toString();
+  }
+}

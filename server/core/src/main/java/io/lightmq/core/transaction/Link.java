@@ -1,0 +1,150 @@
+package io.lightmq.core.transaction;
+
+import io.lightmq.core.record.FieldReader;
+import io.lightmq.core.record.FieldWriter;
+import io.lightmq.core.record.MalformedRecordException;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.FaultCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one client link: the highest number taken and the refusals among those that the
+ * client may still ask for. Link epoch and time of use are not durable: after a start there is no
+ * older connection to shut out.
+ */
+@OwnedBy("shard")
+public final class Link {
+  /** The most refusals kept; at it the client has to attach again, which says what it knows. */
+  public static final int MAX_OUTCOMES = 1024;
+
+  /** What to do with a number. */
+  public enum Verdict {
+    /** It is the next: decide it. */
+    TAKE,
+    /** It was taken before: answer {@link Link#outcome} or, without one, that it is done. */
+    REPEAT,
+    /** Numbers before it have not come yet. */
+    EARLY
+  }
+
+  private final UUID id;
+  private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
+  private long last;
+  private long epoch;
+  private long lastUsedMillis;
+  private long slice;
+
+  Link(UUID id) {
+    this.id = id;
+  }
+
+  /** The link's id. */
+  public UUID id() {
+    return id;
+  }
+
+  /** The highest number taken. */
+  public long last() {
+    return last;
+  }
+
+  /** The epoch of the newest connection that attached; older ones are shut out. */
+  public long epoch() {
+    return epoch;
+  }
+
+  /** A connection of this link attaches. */
+  public void enterEpoch(long newEpoch) {
+    epoch = newEpoch;
+  }
+
+  /** When it was last used, by the broker's clock; not durable. */
+  public long lastUsedMillis() {
+    return lastUsedMillis;
+  }
+
+  /** Remembers a use. */
+  public void used(long nowMillis) {
+    lastUsedMillis = nowMillis;
+  }
+
+  /** What to do with a number above 0. */
+  public Verdict judge(long number) {
+    if (number <= last) {
+      return Verdict.REPEAT;
+    }
+    return number == last + 1 ? Verdict.TAKE : Verdict.EARLY;
+  }
+
+  /** The refusal of a number, or null if it ended well. */
+  public @Nullable Outcome outcome(long number) {
+    return outcomes.get(number);
+  }
+
+  /** The kept refusals in order of their numbers. */
+  public List<Outcome> outcomes() {
+    return new ArrayList<>(outcomes.values());
+  }
+
+  /** Whether no more refusals can be kept. */
+  public boolean full() {
+    return outcomes.size() >= MAX_OUTCOMES;
+  }
+
+  /**
+   * Spends a number. Numbers between were taken by runs without a record, whose messages are in
+   * volatile lanes.
+   */
+  public void take(long number) {
+    last = Math.max(last, number);
+  }
+
+  void refuse(Outcome outcome) {
+    take(outcome.number());
+    outcomes.put(outcome.number(), outcome);
+  }
+
+  void attach(long answersFrom) {
+    last = Math.max(last, answersFrom - 1);
+    outcomes.headMap(answersFrom, false).clear();
+  }
+
+  long slice() {
+    return slice;
+  }
+
+  void encoded(long inSlice) {
+    slice = inSlice;
+  }
+
+  void encode(FieldWriter out) {
+    out.putUuid(id);
+    out.putVarint(last);
+    out.putVarint(outcomes.size());
+    for (Outcome outcome : outcomes.values()) {
+      out.putVarint(outcome.number());
+      out.putVarint(outcome.code().code());
+      out.putString(outcome.text());
+    }
+  }
+
+  static Link decode(FieldReader in) {
+    Link link = new Link(in.readUuid());
+    link.last = in.readVarint();
+    int count = in.readCount(MAX_OUTCOMES + 1, 3);
+    for (int i = 0; i < count; i++) {
+      long number = in.readVarint();
+      FaultCode code = FaultCode.of((int) Math.min(in.readVarint(), Integer.MAX_VALUE));
+      link.outcomes.put(number, new Outcome(number, code, in.readString()));
+    }
+    if (!link.outcomes.isEmpty() && link.outcomes.lastKey() > link.last) {
+      throw new MalformedRecordException(
+          "link " + link.id + " has outcome " + link.outcomes.lastKey() + " above " + link.last);
+    }
+    return link;
+  }
+}
