@@ -1,0 +1,196 @@
+package io.lightmq.core.record;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lightmq.core.record.RecordSamples.HeapSink;
+import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.DestinationCreated;
+import io.lightmq.core.record.ShardRecord.DestinationDeleted;
+import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Epoch;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
+import io.lightmq.core.record.ShardRecord.LinkClosed;
+import io.lightmq.core.record.ShardRecord.Published;
+import io.lightmq.core.record.ShardRecord.Purged;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Start;
+import io.lightmq.core.record.ShardRecord.Started;
+import io.lightmq.core.record.ShardRecord.Stopped;
+import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
+import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.UUID;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Test;
+
+class RecordCodecTest {
+  private static final UUID LINK = new UUID(0x0123456789abcdefL, 0xfedcba9876543210L);
+  private static final List<SequenceRange> RANGES =
+      List.of(new SequenceRange(4, (3L << 32) | 5, 7), new SequenceRange(4, (4L << 32), 1));
+
+  private static final List<ShardRecord> PLAIN =
+      List.of(
+          new Started(3, true),
+          new Stopped(),
+          new Epoch(4),
+          new DestinationCreated(
+              9, new DestinationName(DestinationKind.QUEUE, "ordérs"), Durability.BALANCED),
+          new DestinationSet(9, Durability.PERFORMANCE),
+          new DestinationDeleted(9),
+          new SubscriptionOpened(
+              12,
+              9,
+              io.lightmq.core.destination.SubscriptionKind.DURABLE,
+              "client",
+              "sub",
+              null,
+              true,
+              List.of(new Start(4, 99))),
+          new SubscriptionClosed(9, 12),
+          new Acked(9, 12, Reason.EXPIRED, RANGES),
+          new Purged(9, 12, 4, (3L << 32) | 900, RANGES),
+          new Touched(9, 12, 4, 0x300000),
+          new LinkAttached(LINK, 17),
+          new LinkClosed(LINK),
+          new Refused(LINK, 18, FaultCode.DESTINATION_GONE, "destination 9 is gone"));
+
+  private static HeapSink everything() {
+    HeapSink sink = new HeapSink(64_000);
+    RecordWriter writer = new RecordWriter(sink);
+    PLAIN.forEach(writer::write);
+    writer.writeRun(
+        LINK,
+        19,
+        (3L << 32) | 7,
+        RecordSamples.stamp(9),
+        2,
+        RecordSamples.messages("first", "second message"),
+        (buffer, at) -> 55);
+    writer.beginCommitted(LINK, 20, 2);
+    writer.writeRun(
+        null, 0, (3L << 32) | 9, RecordSamples.stamp(9), 1, RecordSamples.messages("x"), (b, a) -> 0);
+    writer.write(new Acked(9, 12, Reason.ACKNOWLEDGED, RANGES));
+    writer.endCommitted();
+    return sink;
+  }
+
+  @Test
+  void everyRecordComesBackAsItWasWritten() {
+    List<ShardRecord> read = RecordSamples.decode(64_000, everything().written());
+    assertThat(read.subList(0, PLAIN.size())).isEqualTo(PLAIN);
+    Published published = (Published) read.get(PLAIN.size());
+    assertThat(published.link()).isEqualTo(LINK);
+    assertThat(published.entries().count()).isEqualTo(2);
+    Committed committed = (Committed) read.get(PLAIN.size() + 1);
+    assertThat(committed.number()).isEqualTo(20);
+    assertThat(committed.parts()).hasSize(2);
+    assertThat(committed.parts().get(1)).isEqualTo(new Acked(9, 12, Reason.ACKNOWLEDGED, RANGES));
+  }
+
+  @Test
+  void entriesLieWhereThePublishedRecordSays() {
+    HeapSink sink = everything();
+    List<ShardRecord> read = RecordSamples.decode(64_000, sink.written());
+    Published published = (Published) read.get(PLAIN.size());
+    int at = (int) (published.entries().offset() - 64_000);
+    ByteBuffer bytes = sink.written();
+    for (int i = 0; i < 2; i++) {
+      assertThat(Entry.check(bytes, at, bytes.limit())).isEqualTo(published.entries().lengths()[i]);
+      assertThat(Entry.sequence(bytes, at)).isEqualTo(published.firstSequence() + i);
+      assertThat(Entry.expiryMillis(bytes, at)).isEqualTo(55);
+      at += published.entries().lengths()[i];
+    }
+  }
+
+  @Test
+  void bytesAreThoseOfTheGoldenFile() throws IOException {
+    String hex = HexFormat.of().formatHex(bytesOf(everything().written()));
+    Path golden = Path.of("src/test/resources/golden/records-v1.hex");
+    if (Boolean.getBoolean("lightmq.golden.write")) {
+      Files.writeString(golden, hex.replaceAll("(.{96})", "$1\n") + "\n", StandardCharsets.UTF_8);
+    }
+    assertThat(hex).isEqualTo(Files.readString(golden, StandardCharsets.UTF_8).replace("\n", ""));
+  }
+
+  @Test
+  void paddingEndsTheBatch() {
+    ByteBuffer padded = ByteBuffer.allocate(192);
+    RecordWriter writer =
+        new RecordWriter(
+            new RecordWriter.Sink() {
+              @Override
+              public long position() {
+                return padded.position();
+              }
+
+              @Override
+              public void put(ByteBuffer bytes) {
+                padded.put(bytes);
+              }
+
+              @Override
+              public void patchInt(long offset, int value) {
+                padded.putInt((int) offset, value);
+              }
+            });
+    writer.write(new Epoch(4));
+    assertThat(RecordSamples.decode(0, padded.clear())).containsExactly(new Epoch(4));
+  }
+
+  @Test
+  void anUnknownVersionIsRefusedWithItsOffset() {
+    ByteBuffer bytes = everything().written();
+    bytes.put(1, (byte) 2);
+    assertThatThrownBy(() -> RecordSamples.decode(64_000, bytes))
+        .isInstanceOf(MalformedRecordException.class)
+        .hasMessageContaining("offset 64000")
+        .hasMessageContaining("version 2");
+  }
+
+  @Property(tries = 300)
+  void aDamagedBatchGivesRecordsOrAMalformedRecordExceptionAndNothingElse(
+      @ForAll @IntRange(max = 1200) int place, @ForAll byte value) {
+    ByteBuffer bytes = everything().written();
+    bytes.put(place % bytes.limit(), value);
+    try {
+      RecordSamples.decode(64_000, bytes);
+    } catch (MalformedRecordException e) {
+      assertThat(e).hasMessageContaining("offset");
+    }
+  }
+
+  @Property(tries = 200)
+  void aTruncatedBatchGivesTheRecordsBeforeTheCutOrIsRefused(@ForAll @IntRange(max = 1200) int cut) {
+    ByteBuffer bytes = everything().written();
+    bytes.limit(Math.min(cut, bytes.limit()));
+    try {
+      assertThat(RecordSamples.decode(64_000, bytes).size()).isLessThanOrEqualTo(PLAIN.size() + 2);
+    } catch (MalformedRecordException e) {
+      assertThat(e).hasMessageContaining("offset");
+    }
+  }
+
+  private static byte[] bytesOf(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.get(bytes);
+    return bytes;
+  }
+}
