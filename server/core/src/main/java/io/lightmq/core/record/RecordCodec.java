@@ -1,5 +1,6 @@
 package io.lightmq.core.record;
 
+import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
@@ -18,7 +19,6 @@ import io.lightmq.core.record.ShardRecord.Start;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
-import io.lightmq.core.record.ShardRecord.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.spi.Durability;
@@ -271,7 +271,7 @@ public final class RecordCodec {
       case 4:
         return new DestinationCreated(
             in.readVarint(),
-            new DestinationName(DestinationKind.of(in.readByte()), in.readString()),
+            destinationName(in.readByte(), in.readString()),
             tierOf(in.readByte()));
       case 5:
         return new DestinationSet(in.readVarint(), tierOf(in.readByte()));
@@ -311,7 +311,7 @@ public final class RecordCodec {
   private static SubscriptionOpened decodeOpened(FieldReader in) {
     long id = in.readVarint();
     long destinationId = in.readVarint();
-    SubscriptionKind kind = SubscriptionKind.of(in.readByte());
+    SubscriptionKind kind = subscriptionKind(in.readByte());
     String clientId = in.readNullableString();
     String name = in.readString();
     String selector = in.readNullableString();
@@ -323,6 +323,22 @@ public final class RecordCodec {
     }
     return new SubscriptionOpened(
         id, destinationId, kind, clientId, name, selector, noLocal, starts);
+  }
+
+  private static SubscriptionKind subscriptionKind(int code) {
+    try {
+      return SubscriptionKind.of(code);
+    } catch (IllegalArgumentException e) {
+      throw new MalformedRecordException("subscription: " + e);
+    }
+  }
+
+  private static DestinationName destinationName(int kind, String name) {
+    try {
+      return new DestinationName(DestinationKind.of(kind), name);
+    } catch (IllegalArgumentException e) {
+      throw new MalformedRecordException("destination: " + e);
+    }
   }
 
   private static Published decodePublished(long base, ByteBuffer records, FieldReader in) {

@@ -1,5 +1,6 @@
 package io.lightmq.core.record;
 
+import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -44,37 +45,6 @@ public sealed interface ShardRecord {
 
   /** A destination is gone, with its messages and subscriptions. */
   record DestinationDeleted(long destinationId) implements ShardRecord {}
-
-  /** How durable subscriptions differ. */
-  enum SubscriptionKind {
-    /** The one subscription of a queue. */
-    QUEUE(0),
-    /** Durable, with one consumer at a time. */
-    DURABLE(1),
-    /** Durable, shared by consumers. */
-    SHARED_DURABLE(2);
-
-    private final int code;
-
-    SubscriptionKind(int code) {
-      this.code = code;
-    }
-
-    /** The code on disk. */
-    public int code() {
-      return code;
-    }
-
-    /** The kind of a code. */
-    public static SubscriptionKind of(int code) {
-      for (SubscriptionKind kind : values()) {
-        if (kind.code == code) {
-          return kind;
-        }
-      }
-      throw new MalformedRecordException("subscription kind " + code + " is unknown; 0 to 2 are");
-    }
-  }
 
   /** The first sequence of one lane that a subscription wants. */
   record Start(int lane, long sequence) {}

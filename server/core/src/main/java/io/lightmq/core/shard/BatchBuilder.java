@@ -9,7 +9,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The batch of the current turn while it grows in the window, with the effects that wait for it. */
+/**
+ * The batch of the current turn while it grows in the window, with the effects that wait for it.
+ */
 @OwnedBy("shard")
 final class BatchBuilder implements RecordWriter.Sink {
   /** A batch is ended once it has so many bytes; one longer command makes a longer batch. */

@@ -1,5 +1,7 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.storage.journal.JournalSettings;
+import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.spi.Durability;
 import java.util.List;
 
@@ -11,15 +13,10 @@ import java.util.List;
  * @param rules settings by name pattern; the most specific one wins
  * @param windowBytes the ring of the newest journal bytes, a power of two
  * @param volatileBytes budget for non-persistent messages; beyond it their sends are refused
- * @param journalFileBytes size of each journal file
- * @param journalFiles how many journal files there are
- * @param segmentBytes the longest segment
- * @param indexCacheBytes budget for cached index blocks
+ * @param ballastBytes room on the disk that is kept for a checkpoint when it is full
  * @param maxMessageBytes the longest encoded message
  * @param maxTransactionBytes the most message bytes in one transaction
  * @param flushIntervalMillis how soon a balanced message is forced
- * @param lingerNanos how long the journal may wait after a force for as many messages as the batch
- *     before had
  * @param minFreeBytes below so much room on the disk publishes are refused
  * @param idleReclaimMillis how often a broker with dead bytes in segments makes a checkpoint
  *     without need of journal room; 0 for never
@@ -30,14 +27,12 @@ public record BrokerSettings(
     List<DestinationRule> rules,
     int windowBytes,
     long volatileBytes,
-    int journalFileBytes,
-    int journalFiles,
-    int segmentBytes,
-    long indexCacheBytes,
+    JournalSettings journal,
+    SegmentSettings segments,
+    long ballastBytes,
     int maxMessageBytes,
     int maxTransactionBytes,
     int flushIntervalMillis,
-    long lingerNanos,
     long minFreeBytes,
     int idleReclaimMillis) {
 
@@ -57,7 +52,6 @@ public record BrokerSettings(
         "maxTransactionBytes",
         maxTransactionBytes,
         "1 to a quarter of the window, " + windowBytes / 4);
-    check(journalFiles >= 3, "journalFiles", journalFiles, "at least 3");
     check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
   }
 
@@ -67,7 +61,10 @@ public record BrokerSettings(
     }
   }
 
-  /** Tier high, 64 MiB window, 64 MiB for non-persistent messages, six journal files of 64 MiB. */
+  /**
+   * Tier high, 64 MiB window, 64 MiB for non-persistent messages, four to eight journal files of 64
+   * MiB.
+   */
   public static BrokerSettings defaults() {
     return new BrokerSettings(
         Durability.HIGH,
@@ -75,14 +72,12 @@ public record BrokerSettings(
         List.of(),
         64 << 20,
         64L << 20,
-        64 << 20,
-        6,
-        256 << 20,
-        8L << 20,
+        JournalSettings.defaults(),
+        SegmentSettings.DEFAULT,
+        64L << 20,
         4 << 20,
         1 << 20,
         80,
-        200_000,
         256L << 20,
         60_000);
   }

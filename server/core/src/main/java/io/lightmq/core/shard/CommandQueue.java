@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard's mailbox for commands, in two lanes: publishes, which may be held back by budgets, and all
- * else, which frees room and goes on. Any thread offers, the shard takes.
+ * A shard's mailbox for commands, in two lanes: publishes, which may be held back by budgets, and
+ * all else, which frees room and goes on. Any thread offers, the shard takes.
  *
  * <p>Publishes are bounded in bytes by the credit of their connections; both lanes together hold at
  * most {@link #MAX_COMMANDS} commands, beyond which an offer is refused. The end of a connection is

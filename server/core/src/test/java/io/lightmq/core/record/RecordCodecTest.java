@@ -3,6 +3,7 @@ package io.lightmq.core.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.RecordSamples.HeapSink;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Committed;
@@ -58,7 +59,7 @@ class RecordCodecTest {
           new SubscriptionOpened(
               12,
               9,
-              io.lightmq.core.destination.SubscriptionKind.DURABLE,
+              SubscriptionKind.DURABLE,
               "client",
               "sub",
               null,
@@ -86,7 +87,13 @@ class RecordCodecTest {
         (buffer, at) -> 55);
     writer.beginCommitted(LINK, 20, 2);
     writer.writeRun(
-        null, 0, (3L << 32) | 9, RecordSamples.stamp(9), 1, RecordSamples.messages("x"), (b, a) -> 0);
+        null,
+        0,
+        (3L << 32) | 9,
+        RecordSamples.stamp(9),
+        1,
+        RecordSamples.messages("x"),
+        (b, a) -> 0);
     writer.write(new Acked(9, 12, Reason.ACKNOWLEDGED, RANGES));
     writer.endCommitted();
     return sink;
@@ -178,7 +185,8 @@ class RecordCodecTest {
   }
 
   @Property(tries = 200)
-  void aTruncatedBatchGivesTheRecordsBeforeTheCutOrIsRefused(@ForAll @IntRange(max = 1200) int cut) {
+  void aTruncatedBatchGivesTheRecordsBeforeTheCutOrIsRefused(
+      @ForAll @IntRange(max = 1200) int cut) {
     ByteBuffer bytes = everything().written();
     bytes.limit(Math.min(cut, bytes.limit()));
     try {

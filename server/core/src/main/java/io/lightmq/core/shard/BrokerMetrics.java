@@ -1,0 +1,136 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.wire.entry.DestinationName;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a shard counts, taken on its loop at one moment.
+ *
+ * @param takenNanos the clock's nanoseconds at that moment; rates are differences of totals over
+ *     differences of this
+ * @param connections peers that are attached
+ * @param commandsWaiting commands in the mailbox
+ * @param publishesPaused whether publishes wait for room, and why; empty if not
+ * @param directBytes off-heap memory of the core
+ * @param directByPurpose the same, split
+ */
+public record BrokerMetrics(
+    long takenNanos,
+    int connections,
+    int commandsWaiting,
+    String publishesPaused,
+    long directBytes,
+    Map<String, Long> directByPurpose,
+    JournalUse journal,
+    CheckpointUse checkpoints,
+    DiskUse disk,
+    Totals totals,
+    List<DestinationUse> destinations) {
+
+  /** Before the first one is taken. */
+  public static final BrokerMetrics NONE =
+      new BrokerMetrics(
+          0,
+          0,
+          0,
+          "",
+          0,
+          Map.of(),
+          new JournalUse(0, 0, 0, 0, 0, 0, 0, 0),
+          new CheckpointUse(0, 0, 0, 0, 0, 0),
+          new DiskUse(0, 0),
+          new Totals(0, 0, 0, 0, 0, 0, 0, 0),
+          List.of());
+
+  public BrokerMetrics {
+    directByPurpose = Map.copyOf(directByPurpose);
+    destinations = List.copyOf(destinations);
+  }
+
+  /**
+   * The journal and its window.
+   *
+   * @param usedBytes from the lowest offset still needed to the end
+   * @param capacityBytes of all files it may have
+   * @param unforcedBytes written or appended but not durable
+   * @param writeNanos total time spent in writes
+   * @param forceNanos total time spent in forces
+   */
+  public record JournalUse(
+      long usedBytes,
+      long capacityBytes,
+      long unforcedBytes,
+      long windowBytes,
+      long writes,
+      long writeNanos,
+      long forces,
+      long forceNanos) {}
+
+  /**
+   * Checkpoints and the segments that they left.
+   *
+   * @param lastNanos how long the newest one took
+   * @param failed given up for want of room or because of an error
+   */
+  public record CheckpointUse(
+      long done,
+      long failed,
+      long lastNanos,
+      long newestOffset,
+      long segmentBytes,
+      long segments) {}
+
+  /** The file system that holds the data; 0 until it was looked at. */
+  public record DiskUse(long usableBytes, long totalBytes) {}
+
+  /** Counters since start. */
+  public record Totals(
+      long commands,
+      long published,
+      long publishedBytes,
+      long acknowledged,
+      long expired,
+      long delivered,
+      long rejectedSnapshots,
+      long damagedReads) {}
+
+  /**
+   * One destination.
+   *
+   * @param published messages taken since start
+   * @param publishedBytes bytes of their entries
+   */
+  public record DestinationUse(
+      DestinationName name,
+      String tier,
+      long published,
+      long publishedBytes,
+      List<SubscriptionUse> subscriptions) {
+    public DestinationUse {
+      subscriptions = List.copyOf(subscriptions);
+    }
+  }
+
+  /**
+   * One subscription of a destination; a queue has one without a name.
+   *
+   * @param backlog messages that are not acknowledged
+   * @param inFlight of them, given to consumers
+   * @param acknowledged since start
+   * @param expired since start
+   * @param oldestAgeMillis how long the oldest message of the backlog is here; 0 without one
+   * @param lagMillis by how much the last acknowledged message was older than the newest published,
+   *     0 if nothing waits
+   */
+  public record SubscriptionUse(
+      String name,
+      String kind,
+      int consumers,
+      long backlog,
+      long inFlight,
+      long acknowledged,
+      long expired,
+      long oldestAgeMillis,
+      long lagMillis) {}
+}
