@@ -15,7 +15,6 @@ import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
-import io.lightmq.core.record.ShardRecord.Start;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
@@ -51,7 +50,7 @@ import java.util.function.Consumer;
  *  5 DestinationSet      v id, byte tier
  *  6 DestinationDeleted  v id
  *  7 SubscriptionOpened  v id, v destination, byte kind, s client id, s name, s selector,
- *                        byte no local, v starts x {byte lane, long sequence}
+ *                        byte no local
  *  8 SubscriptionClosed  v destination, v id
  *  9 Published           u link, v number, v destination, byte lane, long first sequence,
  *                        v count, entries back to back to the end of the body
@@ -77,7 +76,6 @@ public final class RecordCodec {
   static final UUID NO_LINK = new UUID(0, 0);
 
   private static final int MAX_RUN = 20_000;
-  private static final int MAX_STARTS = 20;
 
   private RecordCodec() {}
 
@@ -187,11 +185,6 @@ public final class RecordCodec {
     out.putString(r.name());
     out.putString(r.selector());
     out.putBoolean(r.noLocal());
-    out.putVarint(r.starts().size());
-    for (Start start : r.starts()) {
-      out.putByte(start.lane());
-      out.putLong(start.sequence());
-    }
   }
 
   static void encodePublishedHead(Published r, int count, FieldWriter out) {
@@ -316,13 +309,8 @@ public final class RecordCodec {
     String name = in.readString();
     String selector = in.readNullableString();
     boolean noLocal = in.readBoolean();
-    int count = in.readCount(MAX_STARTS, 9);
-    List<Start> starts = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      starts.add(new Start(in.readByte(), in.readLong()));
-    }
     return new SubscriptionOpened(
-        id, destinationId, kind, clientId, name, selector, noLocal, starts);
+        id, destinationId, kind, clientId, name, selector, noLocal);
   }
 
   private static SubscriptionKind subscriptionKind(int code) {

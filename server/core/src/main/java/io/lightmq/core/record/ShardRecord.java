@@ -46,14 +46,10 @@ public sealed interface ShardRecord {
   /** A destination is gone, with its messages and subscriptions. */
   record DestinationDeleted(long destinationId) implements ShardRecord {}
 
-  /** The first sequence of one lane that a subscription wants. */
-  record Start(int lane, long sequence) {}
-
   /**
-   * A durable subscription of a topic exists from now on.
+   * A durable subscription of a topic exists from now on; it wants what is published from here.
    *
    * @param clientId null for those that are shared between clients without an id
-   * @param starts one per lane that had messages before; other lanes from their beginning
    */
   record SubscriptionOpened(
       long subscriptionId,
@@ -62,13 +58,8 @@ public sealed interface ShardRecord {
       @Nullable String clientId,
       String name,
       @Nullable String selector,
-      boolean noLocal,
-      List<Start> starts)
-      implements ShardRecord {
-    public SubscriptionOpened {
-      starts = List.copyOf(starts);
-    }
-  }
+      boolean noLocal)
+      implements ShardRecord {}
 
   /** A durable subscription is gone. */
   record SubscriptionClosed(long destinationId, long subscriptionId) implements ShardRecord {}

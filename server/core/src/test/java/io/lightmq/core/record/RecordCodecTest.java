@@ -17,7 +17,6 @@ import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
-import io.lightmq.core.record.ShardRecord.Start;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
@@ -58,13 +57,7 @@ class RecordCodecTest {
           new DestinationDeleted(9),
           new SubscriptionOpened(
               12,
-              9,
-              SubscriptionKind.DURABLE,
-              "client",
-              "sub",
-              null,
-              true,
-              List.of(new Start(4, 99))),
+              9, SubscriptionKind.DURABLE, "client", "sub", null, true),
           new SubscriptionClosed(9, 12),
           new Acked(9, 12, Reason.EXPIRED, RANGES),
           new Purged(9, 12, 4, (3L << 32) | 900, RANGES),

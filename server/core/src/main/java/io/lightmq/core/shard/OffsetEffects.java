@@ -1,0 +1,35 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.OwnedBy;
+import java.util.ArrayDeque;
+
+/**
+ * What the shard itself does once the journal is durable up to an offset, in order. Bounded by what
+ * the window holds: each batch adds a few.
+ */
+@OwnedBy("shard")
+final class OffsetEffects {
+  private record Waiting(long offset, Runnable effect) {}
+
+  private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+
+  /** Runs the effect at the next {@link #reached} of the offset. Offsets never fall. */
+  void add(long offset, Runnable effect) {
+    waiting.add(new Waiting(offset, effect));
+  }
+
+  /** Runs what waited for offsets up to this one. */
+  void reached(long durable) {
+    while (!waiting.isEmpty() && waiting.peek().offset() <= durable) {
+      waiting.remove().effect().run();
+    }
+  }
+
+  boolean isEmpty() {
+    return waiting.isEmpty();
+  }
+
+  void clear() {
+    waiting.clear();
+  }
+}
