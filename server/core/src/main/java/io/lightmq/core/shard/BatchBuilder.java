@@ -38,6 +38,11 @@ final class BatchBuilder implements RecordWriter.Sink {
     return begin >= 0 && window.position() - begin >= FULL_BYTES;
   }
 
+  /** The offset of the batch's header; -1 before the first record. */
+  long begin() {
+    return begin;
+  }
+
   /** Bytes so far, header included. */
   long length() {
     return begin < 0 ? 0 : window.position() - begin;

@@ -1,0 +1,159 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.record.RecordWriter;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.Epoch;
+import io.lightmq.core.record.ShardRecord.Part;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Mark;
+import io.lightmq.wire.entry.EntryStamp;
+import io.lightmq.wire.entry.MessageReader;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Turns what was decided into state: each record is put into the turn's batch and applied before
+ * anything else is looked at. Only effects and visibility wait for the journal.
+ */
+@OwnedBy("shard")
+final class Recorder {
+  private final ShardState state;
+  private final BatchBuilder batch;
+  private final RecordWriter writer;
+  private boolean lazyForce;
+
+  Recorder(ShardState state, BatchBuilder batch) {
+    this.state = state;
+    this.batch = batch;
+    this.writer = new RecordWriter(batch);
+  }
+
+  /** Records and applies a fact that holds no entries. */
+  void record(ShardRecord record) {
+    writer.write(record);
+    state.apply(record);
+  }
+
+  /** Runs an effect once the turn's batch has reached a mark, on the journal's threads. */
+  void effect(Mark mark, Runnable effect) {
+    batch.effect(mark, effect);
+  }
+
+  /** Somebody waits until the turn's batch is durable. */
+  void wantsForce() {
+    batch.wantsForce();
+  }
+
+  /** An offset that is durable exactly when the turn's batch is. */
+  long batchOffset() {
+    batch.position();
+    return batch.begin() + 1;
+  }
+
+  /** Whether a batch that nobody forces was begun since the last call. */
+  boolean takeLazyForce() {
+    boolean taken = lazyForce;
+    lazyForce = false;
+    return taken;
+  }
+
+  /**
+   * Records a run, whose messages become visible with their destination's mark.
+   *
+   * @param messages each an int length and so many bytes, checked
+   */
+  void publish(
+      UUID link,
+      long number,
+      Destination destination,
+      EntryStamp stamp,
+      int count,
+      ByteBuffer messages) {
+    long first = firstSequence(destination.durable(), count);
+    state.apply(
+        writer.writeRun(link, number, first, stamp, count, messages, expiryFrom(stamp)));
+    show(destination.durable(), destination.settings().tier().mark());
+  }
+
+  /** Makes what was appended to a lane visible with the turn's batch. */
+  void show(Lane lane, Mark mark) {
+    lane.await(batchOffset(), mark);
+    lazyForce |= mark == Mark.WRITTEN;
+  }
+
+  /** The sequence of the next message of a lane; begins another epoch if the counter is used up. */
+  long firstSequence(Lane lane, int count) {
+    if (!lane.hasRoom(state.epoch(), count)) {
+      record(new Epoch(state.epoch() + 1));
+    }
+    return lane.tail(state.epoch());
+  }
+
+  /** A transaction that is being recorded; nothing else may be recorded before {@link #commit}. */
+  final class Transaction {
+    private final UUID link;
+    private final long number;
+    private final Mark mark;
+    private final List<Part> parts = new ArrayList<>();
+    private final Map<Destination, Long> next = new HashMap<>();
+
+    private Transaction(UUID link, long number, int parts, Mark mark) {
+      this.link = link;
+      this.number = number;
+      this.mark = mark;
+      writer.beginCommitted(link, number, parts);
+    }
+
+    /** Adds a run. */
+    void publish(Destination destination, EntryStamp stamp, int count, ByteBuffer messages) {
+      Long known = next.get(destination);
+      long first = known == null ? destination.durable().tail(state.epoch()) : known;
+      next.put(destination, first + count);
+      parts.add(writer.writeRun(null, 0, first, stamp, count, messages, expiryFrom(stamp)));
+    }
+
+    /** Adds acknowledgements. */
+    void acknowledge(ShardRecord.Acked acked) {
+      writer.write(acked);
+      parts.add(acked);
+    }
+
+    /** Ends the record and applies it. */
+    void commit() {
+      writer.endCommitted();
+      state.apply(new Committed(link, number, parts));
+      next.keySet().forEach(destination -> show(destination.durable(), mark));
+    }
+  }
+
+  /**
+   * Begins a transaction.
+   *
+   * @param parts how many runs and acknowledgements it has
+   * @param mark the strongest mark of its destinations
+   */
+  Transaction begin(UUID link, long number, int parts, Mark mark) {
+    return new Transaction(link, number, parts, mark);
+  }
+
+  /** When a message that came at the stamp's time expires. */
+  static RecordWriter.Expiry expiryFrom(EntryStamp stamp) {
+    return (messages, at) -> expiry(stamp.enqueuedMillis(), messages, at);
+  }
+
+  static long expiry(long nowMillis, ByteBuffer messages, int at) {
+    long timeToLive = MessageReader.timeToLiveMillis(messages, at);
+    return timeToLive <= 0 ? 0 : Math.max(1, saturated(nowMillis, timeToLive));
+  }
+
+  private static long saturated(long nowMillis, long more) {
+    return nowMillis > Long.MAX_VALUE - more ? Long.MAX_VALUE : nowMillis + more;
+  }
+}

@@ -1,0 +1,261 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.DestinationCreated;
+import io.lightmq.core.record.ShardRecord.DestinationDeleted;
+import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Entries;
+import io.lightmq.core.record.ShardRecord.Epoch;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
+import io.lightmq.core.record.ShardRecord.LinkClosed;
+import io.lightmq.core.record.ShardRecord.Part;
+import io.lightmq.core.record.ShardRecord.Published;
+import io.lightmq.core.record.ShardRecord.Purged;
+import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Started;
+import io.lightmq.core.record.ShardRecord.Stopped;
+import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
+import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.transaction.Links;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The durable state of a shard: what {@link #apply} makes of the records, in journal order and
+ * without looking at anything else. Deciding is done elsewhere, on what is seen here.
+ */
+@OwnedBy("shard")
+final class ShardState {
+
+  /** Told of a destination before a record changes it, so that a snapshot can encode it first. */
+  interface ChangeListener {
+    /** The destination is about to change. */
+    void beforeChange(Destination destination);
+  }
+
+  private final Destinations destinations;
+  private final Links links = new Links();
+  private final Map<SubscriptionKey, Subscription> durableSubscriptions = new HashMap<>();
+  private long epoch;
+  private boolean stopped;
+  private long nextSubscriptionId = 1;
+  private @Nullable ChangeListener listener;
+
+  ShardState(Destinations destinations) {
+    this.destinations = destinations;
+  }
+
+  /** All destinations. */
+  Destinations destinations() {
+    return destinations;
+  }
+
+  /** All links. */
+  Links links() {
+    return links;
+  }
+
+  /** The shard epoch: the number of the start, raised when a counter runs out. */
+  long epoch() {
+    return epoch;
+  }
+
+  /** Whether the last record said that the shard was closed in order. */
+  boolean stopped() {
+    return stopped;
+  }
+
+  /** The lowest subscription id that was never used. */
+  long nextSubscriptionId() {
+    return nextSubscriptionId;
+  }
+
+  /** A durable subscription by its name, or null. */
+  @Nullable Subscription durableSubscription(SubscriptionKey key) {
+    return durableSubscriptions.get(key);
+  }
+
+  /** Watches changes while a snapshot is being encoded; null for not any more. */
+  void watch(@Nullable ChangeListener changes) {
+    listener = changes;
+  }
+
+  /** Sets what a snapshot said, before anything is applied. */
+  void restore(long snapshotEpoch, boolean snapshotStopped, long subscriptionId) {
+    epoch = snapshotEpoch;
+    stopped = snapshotStopped;
+    nextSubscriptionId = subscriptionId;
+    for (Destination destination : destinations.all()) {
+      for (Subscription subscription : destination.subscriptions()) {
+        remember(subscription);
+      }
+    }
+  }
+
+  // ---- apply ----
+
+  /** Changes the state by one record. */
+  void apply(ShardRecord record) {
+    stopped = false;
+    if (record instanceof Published r) {
+      published(r);
+    } else if (record instanceof Acked r) {
+      changing(r.destinationId(), r.subscriptionId()).acknowledge(r.ranges());
+    } else if (record instanceof Committed r) {
+      for (Part part : r.parts()) {
+        apply((ShardRecord) part);
+      }
+      links.taken(r.link(), r.number());
+    } else if (record instanceof Touched r) {
+      changing(r.destinationId(), r.subscriptionId()).touch(r.lane(), r.blockKey());
+    } else if (record instanceof LinkAttached r) {
+      links.attached(r.link(), r.answersFrom());
+    } else if (record instanceof LinkClosed r) {
+      links.closed(r.link());
+    } else if (record instanceof Refused r) {
+      links.refused(r.link(), r.number(), r.code(), r.text());
+    } else {
+      applyRare(record);
+    }
+  }
+
+  private void applyRare(ShardRecord record) {
+    if (record instanceof Started r) {
+      started(r);
+    } else if (record instanceof Stopped) {
+      stopped = true;
+    } else if (record instanceof Epoch r) {
+      epoch = r.next();
+    } else if (record instanceof DestinationCreated r) {
+      Destination created =
+          destinations.create(r.destinationId(), r.name(), new DestinationSettings(r.tier()));
+      if (created.kind().isQueue()) {
+        created.open(created.id(), SubscriptionKind.QUEUE, null, null, false);
+      }
+    } else if (record instanceof DestinationSet r) {
+      changing(r.destinationId()).set(new DestinationSettings(r.tier()));
+    } else if (record instanceof DestinationDeleted r) {
+      deleted(changing(r.destinationId()));
+    } else if (record instanceof SubscriptionOpened r) {
+      nextSubscriptionId = Math.max(nextSubscriptionId, r.subscriptionId() + 1);
+      remember(
+          changing(r.destinationId())
+              .open(r.subscriptionId(), r.kind(), r.clientId(), r.name(), r.noLocal()));
+    } else if (record instanceof SubscriptionClosed r) {
+      Subscription closed = changing(r.destinationId(), r.subscriptionId());
+      forget(closed);
+      closed.destination().close(closed);
+    } else if (record instanceof Purged r) {
+      purged(r);
+    } else {
+      throw new IllegalStateException("nobody applies " + record);
+    }
+  }
+
+  private void started(Started record) {
+    if (record.epoch() <= epoch) {
+      throw new IllegalStateException(
+          "shard epoch " + record.epoch() + " begins after " + epoch + "; epochs only rise");
+    }
+    epoch = record.epoch();
+    if (!record.clean()) {
+      for (Destination destination : destinations.all()) {
+        tell(destination);
+        destination.subscriptions().forEach(Subscription::flagTouched);
+      }
+    }
+  }
+
+  private void published(Published record) {
+    DurableLane lane = changing(record.destinationId()).durable();
+    if (lane.code() != record.lane()) {
+      throw new IllegalStateException(
+          "destination " + record.destinationId() + " has no lane " + record.lane());
+    }
+    Entries entries = record.entries();
+    lane.append(record.firstSequence(), entries.count());
+    long offset = entries.offset();
+    long sequence = record.firstSequence();
+    for (int length : entries.lengths()) {
+      lane.entry(sequence++, offset, length);
+      offset += length;
+    }
+    if (record.link() != null) {
+      links.taken(record.link(), record.number());
+    }
+  }
+
+  private void purged(Purged record) {
+    Subscription subscription = changing(record.destinationId(), record.subscriptionId());
+    long from = 0;
+    for (SequenceRange kept : record.kept()) {
+      if (kept.from() > from) {
+        subscription.acknowledge(record.lane(), from, kept.from() - from);
+      }
+      from = kept.from() + kept.count();
+    }
+    if (from <= record.through()) {
+      subscription.acknowledge(record.lane(), from, record.through() - from + 1);
+    }
+  }
+
+  private void deleted(Destination destination) {
+    destination.subscriptions().forEach(this::forget);
+    destinations.delete(destination);
+  }
+
+  private void remember(Subscription subscription) {
+    String name = subscription.name();
+    if (subscription.kind().isDurable() && name != null) {
+      durableSubscriptions.put(new SubscriptionKey(subscription.clientId(), name), subscription);
+    }
+  }
+
+  private void forget(Subscription subscription) {
+    String name = subscription.name();
+    if (subscription.kind().isDurable() && name != null) {
+      durableSubscriptions.remove(new SubscriptionKey(subscription.clientId(), name));
+    }
+  }
+
+  private Destination changing(long destinationId) {
+    Destination destination = destinations.find(destinationId);
+    if (destination == null) {
+      throw new IllegalStateException("a record names destination " + destinationId + ", unknown");
+    }
+    tell(destination);
+    return destination;
+  }
+
+  private Subscription changing(long destinationId, long subscriptionId) {
+    Destination destination = changing(destinationId);
+    Subscription subscription = destination.subscription(subscriptionId);
+    if (subscription == null) {
+      throw new IllegalStateException(
+          "a record names subscription "
+              + subscriptionId
+              + " of destination "
+              + destinationId
+              + ", unknown");
+    }
+    return subscription;
+  }
+
+  private void tell(Destination destination) {
+    if (listener != null) {
+      listener.beforeChange(destination);
+    }
+  }
+}
