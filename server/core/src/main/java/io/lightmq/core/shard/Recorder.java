@@ -8,6 +8,7 @@ import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.Epoch;
 import io.lightmq.core.record.ShardRecord.Part;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.MessageReader;
@@ -27,12 +28,17 @@ final class Recorder {
   private final ShardState state;
   private final BatchBuilder batch;
   private final RecordWriter writer;
+  private final Journal journal;
+  private final OffsetEffects offsetEffects = new OffsetEffects();
+  private List<Runnable> turnEffects = new ArrayList<>();
+  private long createdOffset;
   private boolean lazyForce;
 
-  Recorder(ShardState state, BatchBuilder batch) {
+  Recorder(ShardState state, BatchBuilder batch, Journal journal) {
     this.state = state;
     this.batch = batch;
     this.writer = new RecordWriter(batch);
+    this.journal = journal;
   }
 
   /** Records and applies a fact that holds no entries. */
@@ -44,6 +50,58 @@ final class Recorder {
   /** Runs an effect once the turn's batch has reached a mark, on the journal's threads. */
   void effect(Mark mark, Runnable effect) {
     batch.effect(mark, effect);
+  }
+
+  /** Runs an effect at the end of the turn. */
+  void after(Runnable effect) {
+    turnEffects.add(effect);
+  }
+
+  /** Runs an effect once all that was recorded so far is durable. */
+  void whenDurable(Runnable effect) {
+    if (!batch.isEmpty()) {
+      effect(Mark.DURABLE, effect);
+    } else if (journal.durable() >= journal.appended()) {
+      after(effect);
+    } else {
+      offsetEffects.add(journal.appended(), effect);
+      journal.force();
+    }
+  }
+
+  /** Runs an effect of the shard's own once the turn's batch is durable. */
+  void onShardWhenDurable(Runnable effect) {
+    offsetEffects.add(batchOffset(), effect);
+    batch.wantsForce();
+  }
+
+  /** Records that a destination exists from now on. */
+  void create(ShardRecord.DestinationCreated created) {
+    record(created);
+    createdOffset = batchOffset();
+  }
+
+  /** Runs an effect that tells a destination's id, once no crash can give that id to another. */
+  void whenIdsAreDurable(Runnable effect) {
+    if (journal.durable() >= createdOffset) {
+      after(effect);
+    } else {
+      whenDurable(effect);
+    }
+  }
+
+  /** The journal is durable up to an offset: runs what the shard itself waited for. */
+  void durable(long offset) {
+    offsetEffects.reached(offset);
+  }
+
+  /** Runs the effects that waited for the end of the turn. */
+  void runTurnEffects() {
+    while (!turnEffects.isEmpty()) {
+      List<Runnable> effects = turnEffects;
+      turnEffects = new ArrayList<>();
+      effects.forEach(Runnable::run);
+    }
   }
 
   /** Somebody waits until the turn's batch is durable. */

@@ -1,0 +1,72 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.OwnedBy;
+import java.util.HashMap;
+import java.util.Map;
+
+/** What happened since start. */
+@OwnedBy("shard")
+final class Counters {
+  /** Of one destination. */
+  static final class Published {
+    long messages;
+    long bytes;
+    long newestMillis;
+  }
+
+  /** Of one subscription. */
+  static final class Settled {
+    long acknowledged;
+    long expired;
+  }
+
+  private final Map<Long, Published> published = new HashMap<>();
+  private final Map<Long, Map<Long, Settled>> settled = new HashMap<>();
+  long commands;
+  long allMessages;
+  long allBytes;
+  long allAcknowledged;
+  long allExpired;
+  long damagedReads;
+
+  void published(long destinationId, long messages, long bytes, long nowMillis) {
+    Published of = published.computeIfAbsent(destinationId, id -> new Published());
+    of.messages += messages;
+    of.bytes += bytes;
+    of.newestMillis = nowMillis;
+    allMessages += messages;
+    allBytes += bytes;
+  }
+
+  void acknowledged(long destinationId, long subscriptionId, long messages) {
+    settled(destinationId, subscriptionId).acknowledged += messages;
+    allAcknowledged += messages;
+  }
+
+  void expired(long destinationId, long subscriptionId, long messages) {
+    settled(destinationId, subscriptionId).expired += messages;
+    allExpired += messages;
+  }
+
+  Published published(long destinationId) {
+    return published.computeIfAbsent(destinationId, id -> new Published());
+  }
+
+  Settled settled(long destinationId, long subscriptionId) {
+    return settled
+        .computeIfAbsent(destinationId, id -> new HashMap<>())
+        .computeIfAbsent(subscriptionId, id -> new Settled());
+  }
+
+  void forget(long destinationId) {
+    published.remove(destinationId);
+    settled.remove(destinationId);
+  }
+
+  void forget(long destinationId, long subscriptionId) {
+    Map<Long, Settled> of = settled.get(destinationId);
+    if (of != null) {
+      of.remove(subscriptionId);
+    }
+  }
+}

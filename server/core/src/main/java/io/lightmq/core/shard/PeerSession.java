@@ -1,0 +1,109 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Recipient;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.transaction.Link;
+import io.lightmq.wire.entry.DestinationName;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** One attached connection: its link, its client id, and what ends with it. */
+@OwnedBy("shard")
+final class PeerSession {
+  /** Commits that may wait for earlier publishes; a client has one per session under way. */
+  static final int MAX_WAITING_COMMITS = 1_000;
+
+  /** Closed consumers whose late acknowledgements are still understood. */
+  static final int MAX_CLOSED_CONSUMERS = 10_000;
+
+  private final Peer peer;
+  private final Recipient recipient;
+  private final byte[] user;
+  private final Map<DestinationName, Destination> temporaries = new HashMap<>();
+  private final TreeMap<Long, Command.Commit> waitingCommits = new TreeMap<>();
+  private final ArrayDeque<Command.Publish> heldPublishes = new ArrayDeque<>();
+  private final LinkedHashMap<Integer, Subscription> closedConsumers = new LinkedHashMap<>();
+  private @Nullable Link link;
+  private long linkEpoch;
+  private @Nullable String clientId;
+
+  PeerSession(Peer peer, Recipient recipient) {
+    this.peer = peer;
+    this.recipient = recipient;
+    this.user = peer.userName().getBytes(StandardCharsets.UTF_8);
+  }
+
+  Peer peer() {
+    return peer;
+  }
+
+  /** The connection as delivery knows it. */
+  Recipient recipient() {
+    return recipient;
+  }
+
+  /** The user name that entries are stamped with, in UTF-8. */
+  byte[] user() {
+    return user;
+  }
+
+  /** The link, or null before the attach. */
+  @Nullable Link link() {
+    return link;
+  }
+
+  void attached(Link attachedLink, long epoch) {
+    link = attachedLink;
+    linkEpoch = epoch;
+  }
+
+  /** Whether a newer connection of the same link has come. */
+  boolean fenced() {
+    return link != null && linkEpoch != link.epoch();
+  }
+
+  @Nullable String clientId() {
+    return clientId;
+  }
+
+  void clientId(String id) {
+    clientId = id;
+  }
+
+  /** Temporary destinations of this connection. */
+  Map<DestinationName, Destination> temporaries() {
+    return temporaries;
+  }
+
+  /** Commits that came before the publishes before them, by number. */
+  TreeMap<Long, Command.Commit> waitingCommits() {
+    return waitingCommits;
+  }
+
+  /** Publishes that wait for room in memory; bounded by the connection's credit. */
+  ArrayDeque<Command.Publish> heldPublishes() {
+    return heldPublishes;
+  }
+
+  /** Remembers what a closed consumer consumed. */
+  void consumerClosed(int consumerId, Subscription subscription) {
+    closedConsumers.remove(consumerId);
+    closedConsumers.put(consumerId, subscription);
+    if (closedConsumers.size() > MAX_CLOSED_CONSUMERS) {
+      closedConsumers.remove(closedConsumers.keySet().iterator().next());
+    }
+  }
+
+  /** What a closed consumer consumed, or null. */
+  @Nullable Subscription closedConsumer(int consumerId) {
+    Subscription subscription = closedConsumers.get(consumerId);
+    return subscription == null || subscription.isClosed() ? null : subscription;
+  }
+}

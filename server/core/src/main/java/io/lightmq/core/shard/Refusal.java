@@ -1,0 +1,25 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.wire.entry.FaultCode;
+
+/** The caller's mistake, or a limit: becomes a coded answer. Without stack trace, never logged. */
+final class Refusal extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final FaultCode code;
+  private final String text;
+
+  Refusal(FaultCode code, String text) {
+    super(text, null, false, false);
+    this.code = code;
+    this.text = text;
+  }
+
+  FaultCode code() {
+    return code;
+  }
+
+  String text() {
+    return text;
+  }
+}

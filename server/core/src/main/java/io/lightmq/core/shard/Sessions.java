@@ -1,0 +1,216 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.delivery.Recipient;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
+import io.lightmq.core.record.ShardRecord.LinkClosed;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Outcome;
+import io.lightmq.wire.entry.FaultCode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The connections that are attached, by connection, link and client id. */
+@OwnedBy("shard")
+final class Sessions {
+  private final ShardState state;
+  private final Recorder recorder;
+  private final Dispatcher dispatcher;
+  private final Subscribing subscribing;
+  private final TurnTime time;
+  private final Map<Long, PeerSession> byConnection = new HashMap<>();
+  private final Map<UUID, PeerSession> byLink = new HashMap<>();
+  private final Map<String, PeerSession> byClientId = new HashMap<>();
+
+  Sessions(
+      ShardState state,
+      Recorder recorder,
+      Dispatcher dispatcher,
+      Subscribing subscribing,
+      TurnTime time) {
+    this.state = state;
+    this.recorder = recorder;
+    this.dispatcher = dispatcher;
+    this.subscribing = subscribing;
+    this.time = time;
+  }
+
+  /** The session of a peer, or null if it has not begun or has ended. */
+  @Nullable PeerSession find(Peer peer) {
+    return byConnection.get(peer.connectionId());
+  }
+
+  /** The session of a peer that must be attached. */
+  PeerSession attached(Peer peer) {
+    PeerSession session = find(peer);
+    if (session == null || session.link() == null || session.fenced()) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR,
+          "connection " + peer.connectionId() + " is not attached to a link");
+    }
+    return session;
+  }
+
+  /** All sessions. */
+  Collection<PeerSession> all() {
+    return Collections.unmodifiableCollection(byConnection.values());
+  }
+
+  /** All connections as delivery knows them. */
+  List<Recipient> recipients() {
+    List<Recipient> recipients = new ArrayList<>(byConnection.size());
+    byConnection.values().forEach(session -> recipients.add(session.recipient()));
+    return recipients;
+  }
+
+  // ---- attach ----
+
+  /** Binds a connection to its link; an older connection of the link ends. */
+  void attach(Command.Attach command) {
+    Peer peer = command.peer();
+    PeerSession present = find(peer);
+    if (present != null && present.link() != null) {
+      throw new Refusal(FaultCode.PROTOCOL_ERROR, "this connection is attached already");
+    }
+    Link known = state.links().find(command.linkId());
+    if (known != null && command.linkEpoch() <= known.epoch()) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR,
+          "link epoch "
+              + command.linkEpoch()
+              + " is not above "
+              + known.epoch()
+              + ", that of an earlier connection");
+    }
+    PeerSession older = byLink.get(command.linkId());
+    if (older != null) {
+      expel(older, FaultCode.PROTOCOL_ERROR, "a newer connection of this link has attached");
+    }
+    if (command.clientId() != null) {
+      checkFree(command.clientId());
+    }
+    recorder.record(new LinkAttached(command.linkId(), Math.max(1, command.answersFrom())));
+    Link link = state.links().find(command.linkId());
+    if (link == null) {
+      throw new IllegalStateException("link " + command.linkId() + " was not created");
+    }
+    link.enterEpoch(command.linkEpoch());
+    link.used(time.millis());
+    PeerSession session = new PeerSession(peer, dispatcher.connect(new PeerOutlet(peer)));
+    session.attached(link, command.linkEpoch());
+    byConnection.put(peer.connectionId(), session);
+    byLink.put(command.linkId(), session);
+    if (command.clientId() != null) {
+      claim(session, command.clientId());
+    }
+    List<Peer.Outcome> outcomes = new ArrayList<>();
+    for (Outcome outcome : link.outcomes()) {
+      outcomes.add(new Peer.Outcome(outcome.number(), outcome.code(), outcome.text()));
+    }
+    Peer.Reply.Attached reply = new Peer.Reply.Attached(link.last(), outcomes);
+    // What the link has taken counts as confirmed by this answer, so all of it must be durable.
+    recorder.whenDurable(() -> peer.reply(command.correlation(), reply));
+  }
+
+  /** Sets a client id after the attach. */
+  void setClientId(Command.SetClientId command) {
+    PeerSession session = attached(command.peer());
+    if (session.clientId() != null) {
+      throw new Refusal(
+          FaultCode.CLIENT_ID_IN_USE,
+          "this connection has the client id \"" + session.clientId() + "\" already");
+    }
+    checkFree(command.clientId());
+    claim(session, command.clientId());
+    recorder.after(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
+  }
+
+  private void checkFree(String clientId) {
+    PeerSession user = byClientId.get(clientId);
+    if (user != null) {
+      throw new Refusal(
+          FaultCode.CLIENT_ID_IN_USE,
+          "client id \""
+              + clientId
+              + "\" is in use by connection "
+              + user.peer().connectionId()
+              + " of user "
+              + user.peer().userName());
+    }
+  }
+
+  private void claim(PeerSession session, String clientId) {
+    session.clientId(clientId);
+    byClientId.put(clientId, session);
+  }
+
+  // ---- end ----
+
+  /** Disconnects a peer and ends its session as after a lost link. */
+  void expel(PeerSession session, FaultCode code, String text) {
+    end(session, false);
+    session.peer().disconnect(code, text);
+  }
+
+  /**
+   * Ends a session: what it had in flight is free again, its temporary destinations are gone.
+   *
+   * @param clean whether the client closed in order, having returned what its application had seen
+   */
+  void end(PeerSession session, boolean clean) {
+    if (!byConnection.remove(session.peer().connectionId(), session)) {
+      return;
+    }
+    for (Consumer consumer : List.copyOf(session.recipient().consumers())) {
+      subscribing.close(session, consumer, !clean);
+    }
+    for (Destination temporary : List.copyOf(session.temporaries().values())) {
+      subscribing.delete(temporary, recipients());
+    }
+    session.temporaries().clear();
+    session
+        .waitingCommits()
+        .values()
+        .forEach(commit -> commit.runs().forEach(run -> run.messages().release()));
+    session.waitingCommits().clear();
+    session.heldPublishes().forEach(publish -> publish.messages().release());
+    session.heldPublishes().clear();
+    if (session.clientId() != null) {
+      byClientId.remove(session.clientId(), session);
+    }
+    Link link = session.link();
+    if (link != null && byLink.remove(link.id(), session)) {
+      link.used(time.millis());
+      if (clean) {
+        recorder.record(new LinkClosed(link.id()));
+      }
+    }
+  }
+
+  /** Closes links that nobody uses; at most so many. */
+  void closeIdleLinks(int most) {
+    for (int i = 0; i < most; i++) {
+      UUID idle = state.links().idle(time.millis());
+      if (idle == null) {
+        return;
+      }
+      if (byLink.containsKey(idle)) {
+        Link link = state.links().find(idle);
+        if (link != null) {
+          link.used(time.millis());
+        }
+      } else {
+        recorder.record(new LinkClosed(idle));
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Holding;
+import io.lightmq.core.destination.Split;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Finds what a client may acknowledge, and gives back what it returns. */
+@OwnedBy("shard")
+final class Settlements {
+  /**
+   * Acknowledgements as they may be taken.
+   *
+   * @param recorded those that need a record: durable lanes of durable subscriptions
+   * @param unrecorded the others
+   */
+  record Accepted(
+      Subscription subscription,
+      @Nullable Holding holding,
+      List<SequenceRange> recorded,
+      List<SequenceRange> unrecorded,
+      long refused) {
+
+    /** The records, each of a bounded number of ranges. */
+    List<ShardRecord.Acked> records(Reason reason) {
+      List<ShardRecord.Acked> records = new ArrayList<>(1);
+      for (int from = 0; from < recorded.size(); from += ShardRecord.MAX_RANGES) {
+        int to = Math.min(recorded.size(), from + ShardRecord.MAX_RANGES);
+        records.add(
+            new ShardRecord.Acked(
+                subscription.destination().id(),
+                subscription.id(),
+                reason,
+                recorded.subList(from, to)));
+      }
+      return records;
+    }
+
+    /** Counts of accepted messages. */
+    long count() {
+      long count = 0;
+      for (SequenceRange range : recorded) {
+        count += range.count();
+      }
+      for (SequenceRange range : unrecorded) {
+        count += range.count();
+      }
+      return count;
+    }
+  }
+
+  private final ShardState state;
+
+  Settlements(ShardState state) {
+    this.state = state;
+  }
+
+  /**
+   * Looks what of an acknowledgement may be taken; changes nothing. Null if the consumer, its
+   * subscription or the destination is gone.
+   */
+  @Nullable Accepted look(PeerSession session, Command.Acked acked) {
+    if (state.destinations().find(acked.destinationId()) == null) {
+      return null;
+    }
+    Consumer consumer = session.recipient().consumer(acked.consumerId());
+    Subscription subscription =
+        consumer == null
+            ? session.closedConsumer(acked.consumerId())
+            : consumer.subscription();
+    if (subscription == null
+        || subscription.isClosed()
+        || subscription.destination().id() != acked.destinationId()) {
+      return null;
+    }
+    Holding holding = consumer == null ? null : consumer.holding();
+    Split split =
+        (holding == null ? subscription.newHolding() : holding).split(acked.ranges());
+    List<SequenceRange> recorded = split.accepted();
+    List<SequenceRange> unrecorded = List.of();
+    if (!allRecorded(subscription, recorded)) {
+      unrecorded = new ArrayList<>();
+      List<SequenceRange> durable = new ArrayList<>();
+      for (SequenceRange range : split.accepted()) {
+        (isRecorded(subscription, range) ? durable : unrecorded).add(range);
+      }
+      recorded = durable;
+    }
+    return new Accepted(subscription, holding, recorded, unrecorded, split.refused());
+  }
+
+  private static boolean allRecorded(Subscription subscription, List<SequenceRange> ranges) {
+    for (SequenceRange range : ranges) {
+      if (!isRecorded(subscription, range)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether an acknowledgement in this lane is a durable fact. */
+  static boolean isRecorded(Subscription subscription, SequenceRange range) {
+    return isRecorded(subscription, range.lane());
+  }
+
+  /** Whether an acknowledgement in this lane is a durable fact. */
+  static boolean isRecorded(Subscription subscription, int lane) {
+    return subscription.kind().isDurable() && lane == Destination.DURABLE_LANE;
+  }
+
+  /** Ends what was accepted: the records are applied before. */
+  void settle(Accepted accepted) {
+    accepted.subscription().acknowledge(accepted.unrecorded());
+    if (accepted.holding() != null) {
+      accepted.holding().settle(accepted.recorded());
+      accepted.holding().settle(accepted.unrecorded());
+    }
+  }
+
+  /**
+   * Frees messages that a client has not done; what is not in flight to it is passed over.
+   *
+   * @param attempted whether its application had begun, which counts as a delivery
+   * @return the subscription, or null if the consumer is gone
+   */
+  @Nullable Subscription giveBack(PeerSession session, Command.Acked returned, boolean attempted) {
+    Consumer consumer = session.recipient().consumer(returned.consumerId());
+    if (consumer == null
+        || consumer.subscription().isClosed()
+        || consumer.subscription().destination().id() != returned.destinationId()) {
+      return null;
+    }
+    consumer.holding().giveBack(returned.ranges(), attempted);
+    return consumer.subscription();
+  }
+}

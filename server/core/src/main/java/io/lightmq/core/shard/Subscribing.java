@@ -1,0 +1,297 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.delivery.Recipient;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DestinationRules;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.core.record.ShardRecord.DestinationCreated;
+import io.lightmq.core.record.ShardRecord.DestinationDeleted;
+import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
+import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Resolves destinations and opens and ends what subscribes to them. Temporary destinations and
+ * subscriptions without durability are in no record; their ids begin at 2^62 and hold the shard
+ * epoch, so that a crash cannot give one to anything else.
+ */
+@OwnedBy("shard")
+final class Subscribing {
+  private static final long VOLATILE_ID = 1L << 62;
+
+  private final ShardState state;
+  private final Recorder recorder;
+  private final Dispatcher dispatcher;
+  private final DestinationRules rules;
+  private final boolean createOnFirstUse;
+  private final Counters counters;
+  private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
+  private long volatileIds;
+
+  Subscribing(
+      ShardState state,
+      Recorder recorder,
+      Dispatcher dispatcher,
+      DestinationRules rules,
+      boolean createOnFirstUse,
+      Counters counters) {
+    this.state = state;
+    this.recorder = recorder;
+    this.dispatcher = dispatcher;
+    this.rules = rules;
+    this.createOnFirstUse = createOnFirstUse;
+    this.counters = counters;
+  }
+
+  private long volatileId() {
+    return VOLATILE_ID | (state.epoch() << 31) | volatileIds++;
+  }
+
+  // ---- destinations ----
+
+  /** Finds a destination, or creates it if missing and permitted. */
+  Destination resolve(DestinationName name, boolean mayCreate) {
+    Destination found = state.destinations().find(name);
+    if (found != null) {
+      return found;
+    }
+    if (name.kind().isTemporary()) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          "temporary destination " + name.name() + " does not exist; its connection has ended");
+    }
+    if (!createOnFirstUse || !mayCreate) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          (name.kind().isQueue() ? "queue " : "topic ")
+              + name.name()
+              + " does not exist and "
+              + (createOnFirstUse
+                  ? "the user may not create it"
+                  : "creation on first use is switched off")
+              + "; create it with: destination create");
+    }
+    return create(name, rules.settingsFor(name));
+  }
+
+  /** Creates a destination that does not exist. */
+  Destination create(DestinationName name, DestinationSettings settings) {
+    recorder.create(
+        new DestinationCreated(state.destinations().nextId(), name, settings.tier()));
+    Destination created = state.destinations().find(name);
+    if (created == null) {
+      throw new IllegalStateException(name + " was not created");
+    }
+    return created;
+  }
+
+  /** Creates a temporary destination of a session. */
+  Destination createTemporary(PeerSession session, DestinationKind kind) {
+    if (!kind.isTemporary()) {
+      throw new Refusal(FaultCode.PROTOCOL_ERROR, kind + " is no kind of temporary destination");
+    }
+    long id = volatileId();
+    DestinationName name =
+        new DestinationName(
+            kind, "temp." + session.peer().connectionId() + "." + Long.toHexString(id));
+    Destination created =
+        state.destinations().create(id, name, DestinationSettings.DEFAULT);
+    if (kind.isQueue()) {
+      created.open(id, SubscriptionKind.QUEUE, null, null, false);
+    }
+    session.temporaries().put(name, created);
+    return created;
+  }
+
+  /** Deletes a destination: consumers end, messages and subscriptions are gone. */
+  void delete(Destination destination, List<Recipient> recipients) {
+    for (Subscription subscription : List.copyOf(destination.subscriptions())) {
+      dispatcher.end(subscription, recipients, FaultCode.DESTINATION_GONE);
+      shared.values().removeIf(each -> each == subscription);
+    }
+    if (destination.kind().isTemporary()) {
+      state.destinations().delete(destination);
+    } else {
+      recorder.record(new DestinationDeleted(destination.id()));
+    }
+    counters.forget(destination.id());
+  }
+
+  // ---- consumers ----
+
+  /** Opens a consumer, with its subscription if that is new. */
+  Consumer open(PeerSession session, Command.AttachConsumer command) {
+    DestinationName name = command.destination();
+    if (session.recipient().consumer(command.consumerId()) != null) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR, "consumer " + command.consumerId() + " is open already");
+    }
+    if (command.selector() != null && !command.selector().isBlank()) {
+      throw new Refusal(
+          FaultCode.INVALID_SELECTOR,
+          "this broker does not evaluate selectors; open the consumer without \""
+              + command.selector()
+              + "\"");
+    }
+    boolean queue = command.subscribe() == Command.Subscribe.QUEUE;
+    if (queue != name.kind().isQueue()) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          name.name() + " is a " + name.kind() + "; it cannot be consumed as " + command.subscribe());
+    }
+    if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
+      throw new Refusal(
+          FaultCode.NOT_OWNER,
+          "temporary destination " + name.name() + " may be consumed by its own connection only");
+    }
+    Destination destination = resolve(name, command.mayCreate());
+    Subscription subscription =
+        switch (command.subscribe()) {
+          case QUEUE -> destination.queueSubscription();
+          case PLAIN ->
+              destination.open(
+                  volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, command.noLocal());
+          case SHARED -> shared(session, destination, command);
+          case DURABLE -> durable(session, destination, command, SubscriptionKind.DURABLE);
+          case SHARED_DURABLE ->
+              durable(session, destination, command, SubscriptionKind.SHARED_DURABLE);
+        };
+    return dispatcher.attach(
+        session.recipient(), command.consumerId(), command.sessionId(), subscription);
+  }
+
+  private static SubscriptionKey key(PeerSession session, @Nullable String name) {
+    if (name == null || name.isEmpty()) {
+      throw new Refusal(FaultCode.INVALID_SUBSCRIPTION, "the subscription has no name");
+    }
+    return new SubscriptionKey(session.clientId(), name);
+  }
+
+  private Subscription shared(
+      PeerSession session, Destination destination, Command.AttachConsumer command) {
+    SubscriptionKey key = key(session, command.subscription());
+    Subscription known = shared.get(key);
+    if (known != null && !known.isClosed()) {
+      if (known.destination() != destination || known.noLocal() != command.noLocal()) {
+        throw differs(known, key);
+      }
+      return known;
+    }
+    Subscription opened =
+        destination.open(
+            volatileId(), SubscriptionKind.SHARED, key.clientId(), key.name(), command.noLocal());
+    shared.put(key, opened);
+    return opened;
+  }
+
+  private Subscription durable(
+      PeerSession session,
+      Destination destination,
+      Command.AttachConsumer command,
+      SubscriptionKind kind) {
+    SubscriptionKey key = key(session, command.subscription());
+    if (kind == SubscriptionKind.DURABLE && key.clientId() == null) {
+      throw new Refusal(
+          FaultCode.INVALID_SUBSCRIPTION,
+          "durable subscription \"" + key.name() + "\" needs a connection with a client id");
+    }
+    if (destination.kind().isTemporary()) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          "a temporary topic cannot have the durable subscription \"" + key.name() + "\"");
+    }
+    Subscription known = state.durableSubscription(key);
+    if (known != null) {
+      if (known.kind() != kind) {
+        throw differs(known, key);
+      }
+      boolean same =
+          known.destination() == destination && known.noLocal() == command.noLocal();
+      if (known.consumers() > 0 && !(same && kind.isShared())) {
+        throw same ? inUse(key, FaultCode.INVALID_SUBSCRIPTION) : differs(known, key);
+      }
+      if (same) {
+        return known;
+      }
+      close(known);
+    }
+    long id = state.nextSubscriptionId();
+    recorder.record(
+        new SubscriptionOpened(
+            id, destination.id(), kind, key.clientId(), key.name(), null, command.noLocal()));
+    Subscription opened = destination.subscription(id);
+    if (opened == null) {
+      throw new IllegalStateException("subscription " + id + " was not opened");
+    }
+    return opened;
+  }
+
+  private static Refusal differs(Subscription known, SubscriptionKey key) {
+    return new Refusal(
+        FaultCode.INVALID_SUBSCRIPTION,
+        "subscription \""
+            + key.name()
+            + "\" exists for topic "
+            + known.destination().name().name()
+            + " as "
+            + known.kind()
+            + (known.noLocal() ? " without local messages" : "")
+            + " with "
+            + known.consumers()
+            + " consumers");
+  }
+
+  private static Refusal inUse(SubscriptionKey key, FaultCode code) {
+    return new Refusal(code, "subscription \"" + key.name() + "\" has an active consumer");
+  }
+
+  /**
+   * Closes a consumer; a subscription that lives only with its consumers ends with the last.
+   *
+   * @param seen whether it may have seen what is in flight to it
+   */
+  void close(PeerSession session, Consumer consumer, boolean seen) {
+    Subscription subscription = consumer.subscription();
+    dispatcher.detach(consumer, seen);
+    if (!subscription.kind().isDurable() && subscription.consumers() == 0) {
+      if (subscription.kind() == SubscriptionKind.SHARED) {
+        shared.values().removeIf(each -> each == subscription);
+      }
+      counters.forget(subscription.destination().id(), subscription.id());
+      subscription.destination().close(subscription);
+    } else {
+      session.consumerClosed(consumer.consumerId(), subscription);
+    }
+  }
+
+  /** Ends a durable subscription that has no consumer. */
+  void unsubscribe(PeerSession session, String name) {
+    SubscriptionKey key = key(session, name);
+    Subscription known = state.durableSubscription(key);
+    if (known == null) {
+      throw new Refusal(
+          FaultCode.INVALID_SUBSCRIPTION,
+          "there is no durable subscription \"" + name + "\" of client id " + key.clientId());
+    }
+    if (known.consumers() > 0) {
+      throw inUse(key, FaultCode.IN_USE);
+    }
+    close(known);
+  }
+
+  private void close(Subscription durable) {
+    counters.forget(durable.destination().id(), durable.id());
+    recorder.record(new SubscriptionClosed(durable.destination().id(), durable.id()));
+  }
+}
