@@ -65,10 +65,15 @@ class PipelineTest {
   @Test
   void framesOfOneTurnLeaveInOneFlush() {
     EmbeddedChannel channel = channel(new FrameGatherer());
-    for (int i = 1; i <= 100; i++) {
-      channel.pipeline().writeAndFlush(new Frame.Ok(i));
-    }
-    assertThat(flushes).isZero();
+    channel
+        .eventLoop()
+        .execute(
+            () -> {
+              for (int i = 1; i <= 100; i++) {
+                channel.writeAndFlush(new Frame.Ok(i));
+              }
+              assertThat(flushes).as("flushes before the turn ends").isZero();
+            });
     channel.runPendingTasks();
     assertThat(flushes).isEqualTo(1);
     assertThat(written).hasSize(100);
