@@ -51,7 +51,8 @@ public final class Destinations {
   /**
    * Applies a creation.
    *
-   * @param id {@link #nextId} or higher
+   * @param id {@link #nextId} or higher; those of temporary destinations are in no record, come from
+   *     a range of their own and leave the next id as it is
    */
   public Destination create(long id, DestinationName name, DestinationSettings settings) {
     if (id < nextId) {
@@ -68,7 +69,9 @@ public final class Destinations {
       throw new IllegalStateException(created.name() + " exists already");
     }
     byId.put(created.id(), created);
-    nextId = Math.max(nextId, created.id() + 1);
+    if (!created.kind().isTemporary()) {
+      nextId = Math.max(nextId, created.id() + 1);
+    }
   }
 
   /** Applies a deletion: messages, subscriptions and memory go. Consumers are detached before. */

@@ -285,6 +285,21 @@ public final class Subscription {
     }
   }
 
+  /** Shows what is in flight in a lane, rising. */
+  public void forEachInFlight(int lane, Ranges ranges) {
+    SequenceSet flying = cursor(lane).inFlight;
+    long from = flying.nextPresent(0, Long.MAX_VALUE);
+    while (from != Long.MAX_VALUE) {
+      long end = flying.nextAbsent(from);
+      while (from < end) {
+        int count = (int) Math.min(1 << 30, end - from);
+        ranges.range(lane, from, count);
+        from += count;
+      }
+      from = flying.nextPresent(end, Long.MAX_VALUE);
+    }
+  }
+
   // ---- life ----
 
   Cursor cursor(Lane lane) {

@@ -1,16 +1,27 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.Disk;
+import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A broker without network: the door to its shard. Commands go in from any thread, answers go to
- * the commands' peers.
+ * A broker without network: the door to its shard. Commands go in from any thread, answers go to the
+ * commands' peers.
  */
 public final class Broker implements AutoCloseable {
-  private Broker() {}
+  private final CommandQueue queue = new CommandQueue();
+  private final Loop loop;
+  private final Shard shard;
+
+  private Broker(BrokerSettings settings, Disk disk, Loops loops) throws IOException {
+    this.loop = loops.open("shard");
+    this.shard = new Shard(settings, disk, loops, loop, queue);
+  }
 
   /**
    * Opens or creates the broker in a data directory and replays its journal. Blocks until commands
@@ -20,32 +31,69 @@ public final class Broker implements AutoCloseable {
    * @throws IOException if the directory is damaged or belongs to another store or version
    */
   public static Broker open(BrokerSettings settings, Disk disk, Loops loops) throws IOException {
-    throw new IOException("being written");
+    Broker broker = begin(settings, disk, loops);
+    await(broker.ready());
+    return broker;
+  }
+
+  /** Opens as far as it goes without waiting for the journal; {@link #ready} tells the rest. */
+  static Broker begin(BrokerSettings settings, Disk disk, Loops loops) throws IOException {
+    Broker broker = new Broker(settings, disk, loops);
+    broker.shard.begin();
+    return broker;
+  }
+
+  /** Completes when the new shard epoch is durable. */
+  CompletableFuture<Void> ready() {
+    return shard.ready();
   }
 
   /**
    * Hands a command to the shard. Any thread; never blocks. The shard takes over the command's
    * bytes. A peer that has too many commands under way is disconnected.
    */
-  public void submit(Command command) {}
+  public void submit(Command command) {
+    if (!queue.offer(command)) {
+      Commands.release(command);
+      command
+          .peer()
+          .disconnect(
+              FaultCode.LIMIT_REACHED,
+              "the broker has " + CommandQueue.MAX_COMMANDS + " commands waiting; connect again");
+      return;
+    }
+    if (queue.wake()) {
+      try {
+        loop.execute(shard::drain);
+      } catch (RejectedExecutionException e) {
+        shard.refuseWaiting();
+      }
+    }
+  }
 
-  /**
-   * The shard epoch of this start: unique among all starts, so connection ids may begin with it.
-   */
+  /** The shard epoch of this start: unique among all starts, so connection ids may begin with it. */
   public long epoch() {
-    return 0;
+    return shard.startEpoch();
   }
 
   /** What the shard counted last, at most about a second ago. Any thread. */
   public BrokerMetrics metrics() {
-    return BrokerMetrics.NONE;
+    return shard.metrics();
   }
 
-  /**
-   * Completes with the cause when the shard has ended after a failure; every peer is told before.
-   */
+  /** Completes with the cause when the shard has ended after a failure; every peer is told before. */
   public CompletableFuture<Throwable> failure() {
-    return new CompletableFuture<>();
+    return shard.failure();
+  }
+
+  /** Tells all peers, records the end and makes a last checkpoint; completes when that is done. */
+  CompletableFuture<Void> stop() {
+    return shard.stop();
+  }
+
+  /** Closes the files after {@link #stop}. */
+  void finish() throws IOException {
+    shard.finish();
   }
 
   /**
@@ -54,5 +102,19 @@ public final class Broker implements AutoCloseable {
    * @throws IOException if what was appended could not be made durable
    */
   @Override
-  public void close() throws IOException {}
+  public void close() throws IOException {
+    await(stop());
+    finish();
+  }
+
+  private static void await(CompletableFuture<Void> future) throws IOException {
+    try {
+      future.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof IOException cause) {
+        throw new IOException("the broker's journal has failed: " + cause.getMessage(), cause);
+      }
+      throw e;
+    }
+  }
 }

@@ -40,7 +40,7 @@ public record BrokerMetrics(
           new JournalUse(0, 0, 0, 0, 0, 0, 0, 0),
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
-          new Totals(0, 0, 0, 0, 0, 0, 0, 0),
+          new Totals(0, 0, 0, 0, 0, 0, 0),
           List.of());
 
   public BrokerMetrics {
@@ -91,7 +91,6 @@ public record BrokerMetrics(
       long publishedBytes,
       long acknowledged,
       long expired,
-      long delivered,
       long rejectedSnapshots,
       long damagedReads) {}
 
@@ -119,9 +118,9 @@ public record BrokerMetrics(
    * @param inFlight of them, given to consumers
    * @param acknowledged since start
    * @param expired since start
-   * @param oldestAgeMillis how long the oldest message of the backlog is here; 0 without one
-   * @param lagMillis by how much the last acknowledged message was older than the newest published,
-   *     0 if nothing waits
+   * @param oldestAgeMillis how long the oldest message of the backlog is here, at least; 0 without one
+   * @param lagMillis by how much the oldest message of the backlog is older than the newest that was
+   *     published; 0 if nothing waits
    */
   public record SubscriptionUse(
       String name,

@@ -55,6 +55,11 @@ public record BrokerSettings(
     check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
   }
 
+  /** The most bytes of entries and records in one batch of the journal. */
+  int maxBatchBytes() {
+    return Math.min(windowBytes / 4, journal.maxUnforcedBytes()) - 1024;
+  }
+
   private static void check(boolean holds, String name, long value, String wanted) {
     if (!holds) {
       throw new IllegalArgumentException(name + " is " + value + " but must be " + wanted);

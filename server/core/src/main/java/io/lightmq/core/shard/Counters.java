@@ -12,6 +12,7 @@ final class Counters {
     long messages;
     long bytes;
     long newestMillis;
+    final AgeSamples ages = new AgeSamples();
   }
 
   /** Of one subscription. */

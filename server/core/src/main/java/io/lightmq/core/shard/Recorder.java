@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.RecordWriter;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Committed;
@@ -15,6 +16,7 @@ import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -30,15 +32,25 @@ final class Recorder {
   private final RecordWriter writer;
   private final Journal journal;
   private final OffsetEffects offsetEffects = new OffsetEffects();
+
+  /** Of checkpoints, whose offsets lie behind others that already wait. */
+  private final OffsetEffects pictures = new OffsetEffects();
+
   private List<Runnable> turnEffects = new ArrayList<>();
   private long createdOffset;
   private boolean lazyForce;
+  private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
   Recorder(ShardState state, BatchBuilder batch, Journal journal) {
     this.state = state;
     this.batch = batch;
     this.writer = new RecordWriter(batch);
     this.journal = journal;
+  }
+
+  /** Who is told of blocks that have to be touched with the run that opens them. */
+  void touches(Subscription.Touches taker) {
+    touches = taker;
   }
 
   /** Records and applies a fact that holds no entries. */
@@ -69,6 +81,16 @@ final class Recorder {
     }
   }
 
+  /** Runs an effect of the shard's own once the journal is durable up to an appended offset. */
+  void whenDurableUpTo(long offset, Runnable effect) {
+    if (journal.durable() >= offset) {
+      after(effect);
+    } else {
+      pictures.add(offset, effect);
+      journal.force();
+    }
+  }
+
   /** Runs an effect of the shard's own once the turn's batch is durable. */
   void onShardWhenDurable(Runnable effect) {
     offsetEffects.add(batchOffset(), effect);
@@ -93,6 +115,7 @@ final class Recorder {
   /** The journal is durable up to an offset: runs what the shard itself waited for. */
   void durable(long offset) {
     offsetEffects.reached(offset);
+    pictures.reached(offset);
   }
 
   /** Runs the effects that waited for the end of the turn. */
@@ -137,7 +160,14 @@ final class Recorder {
     long first = firstSequence(destination.durable(), count);
     state.apply(
         writer.writeRun(link, number, first, stamp, count, messages, expiryFrom(stamp)));
+    touch(destination, first, count);
     show(destination.durable(), destination.settings().tier().mark());
+  }
+
+  private void touch(Destination destination, long first, long count) {
+    for (Subscription subscription : destination.subscriptions()) {
+      subscription.touchForRun(first, (int) count, touches);
+    }
   }
 
   /** Makes what was appended to a lane visible with the turn's batch. */
@@ -160,7 +190,8 @@ final class Recorder {
     private final long number;
     private final Mark mark;
     private final List<Part> parts = new ArrayList<>();
-    private final Map<Destination, Long> next = new HashMap<>();
+    private final Map<Destination, Long> next = new LinkedHashMap<>();
+    private final Map<Destination, Long> firsts = new HashMap<>();
 
     private Transaction(UUID link, long number, int parts, Mark mark) {
       this.link = link;
@@ -174,6 +205,7 @@ final class Recorder {
       Long known = next.get(destination);
       long first = known == null ? destination.durable().tail(state.epoch()) : known;
       next.put(destination, first + count);
+      firsts.putIfAbsent(destination, first);
       parts.add(writer.writeRun(null, 0, first, stamp, count, messages, expiryFrom(stamp)));
     }
 
@@ -187,7 +219,11 @@ final class Recorder {
     void commit() {
       writer.endCommitted();
       state.apply(new Committed(link, number, parts));
-      next.keySet().forEach(destination -> show(destination.durable(), mark));
+      next.forEach(
+          (destination, end) -> {
+            touch(destination, firsts.getOrDefault(destination, end), end - firsts.getOrDefault(destination, end));
+            show(destination.durable(), mark);
+          });
     }
   }
 

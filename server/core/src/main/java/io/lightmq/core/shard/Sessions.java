@@ -1,8 +1,6 @@
 package io.lightmq.core.shard;
 
-import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Dispatcher;
-import io.lightmq.core.delivery.Recipient;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.LinkClosed;
@@ -65,11 +63,11 @@ final class Sessions {
     return Collections.unmodifiableCollection(byConnection.values());
   }
 
-  /** All connections as delivery knows them. */
-  List<Recipient> recipients() {
-    List<Recipient> recipients = new ArrayList<>(byConnection.size());
-    byConnection.values().forEach(session -> recipients.add(session.recipient()));
-    return recipients;
+  /** A temporary destination is about to be deleted by somebody else. */
+  void forgetTemporary(Destination temporary) {
+    byConnection
+        .values()
+        .forEach(session -> session.temporaries().remove(temporary.name(), temporary));
   }
 
   // ---- attach ----
@@ -170,11 +168,9 @@ final class Sessions {
     if (!byConnection.remove(session.peer().connectionId(), session)) {
       return;
     }
-    for (Consumer consumer : List.copyOf(session.recipient().consumers())) {
-      subscribing.close(session, consumer, !clean);
-    }
+    subscribing.close(session, List.copyOf(session.recipient().consumers()), !clean);
     for (Destination temporary : List.copyOf(session.temporaries().values())) {
-      subscribing.delete(temporary, recipients());
+      subscribing.delete(temporary);
     }
     session.temporaries().clear();
     session

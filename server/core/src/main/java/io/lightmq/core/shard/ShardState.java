@@ -198,7 +198,11 @@ final class ShardState {
   }
 
   private void purged(Purged record) {
-    Subscription subscription = changing(record.destinationId(), record.subscriptionId());
+    purge(changing(record.destinationId(), record.subscriptionId()), record);
+  }
+
+  /** Acknowledges what a purge takes. */
+  static void purge(Subscription subscription, Purged record) {
     long from = 0;
     for (SequenceRange kept : record.kept()) {
       if (kept.from() > from) {

@@ -2,7 +2,6 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Dispatcher;
-import io.lightmq.core.delivery.Recipient;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
@@ -16,6 +15,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -115,9 +115,9 @@ final class Subscribing {
   }
 
   /** Deletes a destination: consumers end, messages and subscriptions are gone. */
-  void delete(Destination destination, List<Recipient> recipients) {
+  void delete(Destination destination) {
     for (Subscription subscription : List.copyOf(destination.subscriptions())) {
-      dispatcher.end(subscription, recipients, FaultCode.DESTINATION_GONE);
+      dispatcher.end(subscription, FaultCode.DESTINATION_GONE);
       shared.values().removeIf(each -> each == subscription);
     }
     if (destination.kind().isTemporary()) {
@@ -257,21 +257,21 @@ final class Subscribing {
   }
 
   /**
-   * Closes a consumer; a subscription that lives only with its consumers ends with the last.
+   * Closes consumers; a subscription that lives only with its consumers ends with the last.
    *
-   * @param seen whether it may have seen what is in flight to it
+   * @param seen whether they may have seen what is in flight to them
    */
-  void close(PeerSession session, Consumer consumer, boolean seen) {
-    Subscription subscription = consumer.subscription();
-    dispatcher.detach(consumer, seen);
-    if (!subscription.kind().isDurable() && subscription.consumers() == 0) {
-      if (subscription.kind() == SubscriptionKind.SHARED) {
+  void close(PeerSession session, Collection<Consumer> consumers, boolean seen) {
+    dispatcher.detach(consumers, seen);
+    for (Consumer consumer : consumers) {
+      Subscription subscription = consumer.subscription();
+      if (subscription.kind().isDurable()) {
+        session.consumerClosed(consumer.consumerId(), subscription);
+      } else if (subscription.consumers() == 0 && !subscription.isClosed()) {
         shared.values().removeIf(each -> each == subscription);
+        counters.forget(subscription.destination().id(), subscription.id());
+        subscription.destination().close(subscription);
       }
-      counters.forget(subscription.destination().id(), subscription.id());
-      subscription.destination().close(subscription);
-    } else {
-      session.consumerClosed(consumer.consumerId(), subscription);
     }
   }
 

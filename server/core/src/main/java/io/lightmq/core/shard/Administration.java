@@ -1,0 +1,289 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DestinationRules;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Purged;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The admin verbs {@code destination.list|show|create|set|delete|purge}. Arguments: {@code name},
+ * {@code kind} (queue or topic), {@code tier} (high, balanced or performance), {@code force} (true
+ * to delete with consumers attached).
+ */
+@OwnedBy("shard")
+final class Administration {
+  private static final Set<String> ARGUMENTS = Set.of("name", "kind", "tier", "force");
+
+  private final ShardState state;
+  private final Recorder recorder;
+  private final Sessions sessions;
+  private final Subscribing subscribing;
+  private final DestinationRules rules;
+  private final Counters counters;
+
+  Administration(
+      ShardState state,
+      Recorder recorder,
+      Sessions sessions,
+      Subscribing subscribing,
+      DestinationRules rules,
+      Counters counters) {
+    this.state = state;
+    this.recorder = recorder;
+    this.sessions = sessions;
+    this.subscribing = subscribing;
+    this.rules = rules;
+    this.counters = counters;
+  }
+
+  /** Carries out a verb and answers when what it changed is durable. */
+  void execute(Command.Admin command) {
+    for (String argument : command.arguments().keySet()) {
+      if (!ARGUMENTS.contains(argument)) {
+        throw new Refusal(
+            FaultCode.BAD_REQUEST,
+            "argument " + argument + " is unknown; known are name, kind, tier and force");
+      }
+    }
+    Map<String, String> arguments = command.arguments();
+    String json =
+        switch (command.verb()) {
+          case "destination.list" -> list();
+          case "destination.show" -> show(existing(arguments));
+          case "destination.create" -> create(arguments);
+          case "destination.set" -> set(existing(arguments), arguments);
+          case "destination.delete" -> delete(existing(arguments), arguments);
+          case "destination.purge" -> purge(existing(arguments));
+          default ->
+              throw new Refusal(
+                  FaultCode.BAD_REQUEST,
+                  "verb "
+                      + command.verb()
+                      + " is unknown; known are destination.list, show, create, set, delete, purge");
+        };
+    Peer peer = command.peer();
+    recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
+  }
+
+  private String list() {
+    JsonWriter json = new JsonWriter().beginObject().name("destinations").beginArray();
+    for (Destination destination : state.destinations().all()) {
+      summary(destination, json.beginObject()).endObject();
+    }
+    return json.endArray().endObject().toString();
+  }
+
+  private String show(Destination destination) {
+    JsonWriter json = summary(destination, new JsonWriter().beginObject());
+    json.name("subscriptions").beginArray();
+    for (Subscription subscription : destination.subscriptions()) {
+      json.beginObject();
+      if (subscription.name() != null) {
+        json.text("name", subscription.name());
+      }
+      if (subscription.clientId() != null) {
+        json.text("clientId", subscription.clientId());
+      }
+      Counters.Settled settled = counters.settled(destination.id(), subscription.id());
+      json.text("kind", lower(subscription.kind()))
+          .number("consumers", subscription.consumers())
+          .number("backlog", subscription.backlog())
+          .number("inFlight", subscription.inFlight())
+          .number("acknowledged", settled.acknowledged)
+          .number("expired", settled.expired)
+          .endObject();
+    }
+    return json.endArray().endObject().toString();
+  }
+
+  private JsonWriter summary(Destination destination, JsonWriter json) {
+    int consumers = 0;
+    for (Subscription subscription : destination.subscriptions()) {
+      consumers += subscription.consumers();
+    }
+    return json.text("name", destination.name().name())
+        .text("kind", lower(destination.kind()))
+        .number("id", destination.id())
+        .text("tier", lower(destination.settings().tier()))
+        .number("backlog", destination.backlog())
+        .number("consumers", consumers)
+        .number("published", counters.published(destination.id()).messages);
+  }
+
+  private String create(Map<String, String> arguments) {
+    DestinationName name = name(arguments);
+    if (state.destinations().find(name) != null) {
+      throw new Refusal(
+          FaultCode.BAD_REQUEST, lower(name.kind()) + " " + name.name() + " exists already");
+    }
+    Durability tier = tier(arguments);
+    DestinationSettings settings =
+        tier == null ? rules.settingsFor(name) : new DestinationSettings(tier);
+    return show(subscribing.create(name, settings));
+  }
+
+  private String set(Destination destination, Map<String, String> arguments) {
+    Durability tier = tier(arguments);
+    if (tier == null) {
+      throw new Refusal(FaultCode.BAD_REQUEST, "nothing to set; give a tier");
+    }
+    if (destination.kind().isTemporary()) {
+      throw new Refusal(FaultCode.BAD_REQUEST, "a temporary destination has no settings");
+    }
+    recorder.record(new DestinationSet(destination.id(), tier));
+    return show(destination);
+  }
+
+  private String delete(Destination destination, Map<String, String> arguments) {
+    int consumers = 0;
+    for (Subscription subscription : destination.subscriptions()) {
+      consumers += subscription.consumers();
+    }
+    boolean force = Boolean.parseBoolean(arguments.getOrDefault("force", "false"));
+    if (consumers > 0 && !force) {
+      throw new Refusal(
+          FaultCode.IN_USE,
+          destination.name().name()
+              + " has "
+              + consumers
+              + " consumers; close them or delete with force");
+    }
+    long backlog = destination.backlog();
+    sessions.forgetTemporary(destination);
+    subscribing.delete(destination);
+    return new JsonWriter()
+        .beginObject()
+        .text("deleted", destination.name().name())
+        .number("backlog", backlog)
+        .endObject()
+        .toString();
+  }
+
+  private String purge(Destination destination) {
+    long purged = 0;
+    for (Subscription subscription : destination.subscriptions()) {
+      long before = subscription.backlog();
+      purge(destination, subscription);
+      purged += before - subscription.backlog();
+    }
+    return new JsonWriter()
+        .beginObject()
+        .text("purged", destination.name().name())
+        .number("messages", purged)
+        .endObject()
+        .toString();
+  }
+
+  private void purge(Destination destination, Subscription subscription) {
+    List<SequenceRange> kept = new ArrayList<>();
+    subscription.forEachInFlight(
+        Destination.DURABLE_LANE,
+        (lane, from, count) -> kept.add(new SequenceRange(lane, from, count)));
+    if (kept.size() > Purged.MAX_RANGES) {
+      throw new Refusal(
+          FaultCode.RETRY_LATER,
+          kept.size() + " ranges of messages are in flight; purge again when fewer are");
+    }
+    long through = destination.durable().last();
+    if (through >= 0) {
+      Purged purged =
+          new Purged(
+              destination.id(), subscription.id(), Destination.DURABLE_LANE, through, kept);
+      if (subscription.kind().isDurable()) {
+        recorder.record(purged);
+      } else {
+        ShardState.purge(subscription, purged);
+      }
+    }
+    List<SequenceRange> free = new ArrayList<>();
+    subscription.forEachFree(
+        (lane, from, count) -> {
+          if (lane == Destination.VOLATILE_LANE) {
+            free.add(new SequenceRange(lane, from, count));
+          }
+        });
+    subscription.acknowledge(free);
+  }
+
+  // ---- arguments ----
+
+  private Destination existing(Map<String, String> arguments) {
+    String text = required(arguments);
+    List<Destination> found = new ArrayList<>();
+    for (Destination destination : state.destinations().all()) {
+      if (destination.name().name().equals(text)
+          && (!arguments.containsKey("kind")
+              || lower(destination.kind()).equals(lower(kind(arguments))))) {
+        found.add(destination);
+      }
+    }
+    if (found.size() != 1) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          found.isEmpty()
+              ? "there is no destination " + text
+              : text + " is a queue and a topic; give the kind");
+    }
+    return found.get(0);
+  }
+
+  private static DestinationName name(Map<String, String> arguments) {
+    try {
+      return new DestinationName(kind(arguments), required(arguments));
+    } catch (IllegalArgumentException e) {
+      throw new Refusal(FaultCode.BAD_REQUEST, String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static String required(Map<String, String> arguments) {
+    String name = arguments.get("name");
+    if (name == null || name.isEmpty()) {
+      throw new Refusal(FaultCode.BAD_REQUEST, "argument name is missing");
+    }
+    return name;
+  }
+
+  private static DestinationKind kind(Map<String, String> arguments) {
+    String kind = arguments.getOrDefault("kind", "queue");
+    return switch (kind) {
+      case "queue" -> DestinationKind.QUEUE;
+      case "topic" -> DestinationKind.TOPIC;
+      default ->
+          throw new Refusal(
+              FaultCode.BAD_REQUEST, "kind " + kind + " is unknown; known are queue and topic");
+    };
+  }
+
+  private static @Nullable Durability tier(Map<String, String> arguments) {
+    String tier = arguments.get("tier");
+    if (tier == null) {
+      return null;
+    }
+    for (Durability each : Durability.values()) {
+      if (lower(each).equals(tier)) {
+        return each;
+      }
+    }
+    throw new Refusal(
+        FaultCode.BAD_REQUEST,
+        "tier " + tier + " is unknown; known are high, balanced and performance");
+  }
+
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

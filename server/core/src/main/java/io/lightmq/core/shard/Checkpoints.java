@@ -1,0 +1,389 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.LaneCheckpoint;
+import io.lightmq.core.runtime.Loop;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.DiskFullException;
+import io.lightmq.core.storage.journal.LocalJournal;
+import io.lightmq.core.storage.segment.DestagePlan;
+import io.lightmq.core.storage.segment.Destaged;
+import io.lightmq.core.storage.segment.Piece;
+import io.lightmq.core.storage.segment.Reclaim;
+import io.lightmq.core.storage.segment.SegmentInfo;
+import io.lightmq.core.storage.segment.SegmentSettings;
+import io.lightmq.core.storage.segment.SegmentStore;
+import io.lightmq.core.storage.snapshot.Ballast;
+import io.lightmq.core.storage.snapshot.Snapshot;
+import io.lightmq.core.storage.snapshot.SnapshotStore;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checkpoints beside ingest: at an offset P the state begins to be encoded; once P is durable, what
+ * somebody still needed at P is destaged into segments, a snapshot names them, and in one turn the
+ * lanes are switched to them and the journal is trimmed to the older of the two kept snapshots.
+ *
+ * <p>The plan is the state at P, never a newer one: what was acknowledged since may be lost with the
+ * journal's tail, and the message would then be needed again.
+ */
+@OwnedBy("shard")
+final class Checkpoints {
+  private static final Logger log = LoggerFactory.getLogger(Checkpoints.class);
+  private static final long SLICE_NANOS = 1_000_000;
+  private static final long RETRY_NANOS = 1_000_000_000;
+  private static final long MAX_REWRITE_BYTES = 256L << 20;
+
+  /** What checkpoints work with besides the state. */
+  record Stores(SegmentStore segments, SnapshotStore snapshots, Ballast ballast, Loop destage, Loop shard) {}
+
+  private enum Phase {
+    IDLE,
+    ENCODING,
+    DESTAGING
+  }
+
+  private final Stores stores;
+  private final SegmentSettings segmentSettings;
+  private final ShardState state;
+  private final LocalJournal journal;
+  private final TurnTime time;
+  private final Recorder recorder;
+  private final Set<Long> notRewritable = new HashSet<>();
+  private Phase phase = Phase.IDLE;
+  private @Nullable StateSnapshot picture;
+  private Reclaim reclaim = new Reclaim(Set.of(), Set.of(), 0);
+  private long offset;
+  private long newestOffset;
+  private long beganNanos;
+  private long retryAtNanos = Long.MIN_VALUE;
+  private boolean wanted;
+  private boolean closed;
+  private @Nullable Runnable whenDone;
+  private long done;
+  private long failed;
+  private long lastNanos;
+
+  Checkpoints(
+      Stores stores,
+      BrokerSettings settings,
+      ShardState state,
+      LocalJournal journal,
+      Recorder recorder,
+      TurnTime time) {
+    this.stores = stores;
+    this.segmentSettings = settings.segments();
+    this.state = state;
+    this.journal = journal;
+    this.recorder = recorder;
+    this.time = time;
+  }
+
+  /** Sets the offset of the snapshot that start used. */
+  void startedFrom(long snapshotOffset) {
+    newestOffset = snapshotOffset;
+  }
+
+  /** Asks for a checkpoint soon, whether the journal needs it or not. */
+  void want() {
+    wanted = true;
+  }
+
+  /** Runs an effect when a checkpoint that begins from now on has ended, well or not. */
+  void last(Runnable effect) {
+    wanted = true;
+    retryAtNanos = Long.MIN_VALUE;
+    whenDone = effect;
+  }
+
+  /** Gives up what is under way; nothing begins any more. */
+  void close() {
+    closed = true;
+    drop();
+  }
+
+  private void drop() {
+    if (picture != null && phase == Phase.ENCODING) {
+      picture.release();
+      picture = null;
+      phase = Phase.IDLE;
+    }
+  }
+
+  long done() {
+    return done;
+  }
+
+  long failed() {
+    return failed;
+  }
+
+  long lastNanos() {
+    return lastNanos;
+  }
+
+  long newestOffset() {
+    return newestOffset;
+  }
+
+  /** The segments that there are. */
+  List<SegmentInfo> segments() {
+    return stores.segments().segments();
+  }
+
+  // ---- a turn's share ----
+
+  /** Begins a checkpoint if one is due, and encodes the next slices. Nothing is unappended. */
+  void turn() {
+    if (closed) {
+      return;
+    }
+    if (phase == Phase.IDLE && isDue()) {
+      begin();
+    }
+    if (phase == Phase.ENCODING && picture != null) {
+      long until = time.nowNanos() + SLICE_NANOS;
+      boolean complete = picture.step();
+      while (!complete && time.nowNanos() - until < 0) {
+        complete = picture.step();
+      }
+      if (complete) {
+        StateSnapshot encoded = picture;
+        phase = Phase.DESTAGING;
+        recorder.whenDurableUpTo(offset, () -> destage(encoded));
+      } else {
+        // Another turn goes on with it; whatever waits in the mailbox comes first.
+        stores.shard().execute(() -> {});
+      }
+    }
+  }
+
+  private boolean isDue() {
+    if (retryAtNanos != Long.MIN_VALUE && time.nowNanos() - retryAtNanos < 0) {
+      return false;
+    }
+    long past = journal.appended() - newestOffset;
+    return wanted
+        || past > journal.capacityBytes() / 3
+        || (past > 0 && journal.usedBytes() > journal.capacityBytes() / 3 * 2);
+  }
+
+  private void begin() {
+    wanted = false;
+    offset = journal.appended();
+    beganNanos = time.nowNanos();
+    for (Destination destination : state.destinations().all()) {
+      destination.trim();
+    }
+    reclaim = chooseReclaim();
+    picture = new StateSnapshot(state, reclaim.rewrite());
+    phase = Phase.ENCODING;
+  }
+
+  /** Which segments to rewrite and which to leave out, by what is needed of them now. */
+  private Reclaim chooseReclaim() {
+    Map<Long, Long> live = liveBytes();
+    List<Reclaim.Usage> usages = new ArrayList<>();
+    for (SegmentInfo segment : stores.segments().segments()) {
+      usages.add(new Reclaim.Usage(segment, live.getOrDefault(segment.address(), 0L)));
+    }
+    Reclaim chosen = Reclaim.choose(usages, segmentSettings, MAX_REWRITE_BYTES);
+    if (notRewritable.isEmpty()) {
+      return chosen;
+    }
+    Set<Long> rewrite = new HashSet<>(chosen.rewrite());
+    rewrite.removeAll(notRewritable);
+    return new Reclaim(rewrite, chosen.unneeded(), chosen.rewriteLiveBytes());
+  }
+
+  private Map<Long, Long> liveBytes() {
+    Map<Long, Long> live = new HashMap<>();
+    for (Destination destination : state.destinations().all()) {
+      for (Piece piece : destination.durable().pieces()) {
+        long needed = destination.needed(piece);
+        long bytes = needed == 0 ? 0 : Math.max(1, piece.bytes() / piece.count() * needed);
+        live.merge(piece.segmentAddress(), bytes, Long::sum);
+      }
+    }
+    return live;
+  }
+
+  /** Bytes in segments that nobody needs. */
+  long deadBytes() {
+    long bytes = 0;
+    for (SegmentInfo segment : stores.segments().segments()) {
+      bytes += segment.entryBytes();
+    }
+    for (long live : liveBytes().values()) {
+      bytes -= live;
+    }
+    return Math.max(0, bytes);
+  }
+
+  // ---- destage ----
+
+  private void destage(StateSnapshot encoded) {
+    if (closed) {
+      encoded.release();
+      return;
+    }
+    DestagePlan plan =
+        new DestagePlan(
+            offset, encoded.lanes().stream().map(LaneCheckpoint::plan).toList(), reclaim.rewrite());
+    Reclaim chosen = reclaim;
+    long nowMillis = time.millis();
+    List<SegmentInfo> before = stores.segments().segments();
+    stores
+        .destage()
+        .execute(
+            () -> {
+              try {
+                Destaged destaged = stores.segments().destage(plan, journal::read, () -> false);
+                publish(encoded, plan, chosen, before, destaged, nowMillis);
+              } catch (IOException e) {
+                stores.shard().execute(() -> abandoned(encoded, plan, e));
+              }
+            });
+  }
+
+  /** On the destage loop: the journal is durable up to the plan's offset. */
+  private void publish(
+      StateSnapshot encoded,
+      DestagePlan plan,
+      Reclaim chosen,
+      List<SegmentInfo> before,
+      Destaged destaged,
+      long nowMillis)
+      throws IOException {
+    Set<Piece> replaced = new HashSet<>(destaged.replaced());
+    Set<Long> gone = new HashSet<>(chosen.unneeded());
+    gone.addAll(plan.rewrite());
+    List<SegmentInfo> segments = new ArrayList<>();
+    for (SegmentInfo segment : before) {
+      if (!gone.contains(segment.address())) {
+        segments.add(segment);
+      }
+    }
+    segments.addAll(destaged.segments());
+    segments.sort(Comparator.comparingLong(SegmentInfo::address));
+    List<Piece> pieces = new ArrayList<>();
+    for (Piece piece : encoded.pieces()) {
+      if (!replaced.contains(piece) && !gone.contains(piece.segmentAddress())) {
+        pieces.add(piece);
+      }
+    }
+    pieces.addAll(destaged.pieces());
+    SnapshotStore.Published published;
+    try {
+      published =
+          stores
+              .snapshots()
+              .publish(
+                  new Snapshot(
+                      plan.offset(),
+                      nowMillis,
+                      destaged.nextAddress(),
+                      encoded.slices(),
+                      segments,
+                      pieces));
+      stores.ballast().refill();
+    } catch (DiskFullException e) {
+      stores.segments().abandon(destaged);
+      throw e;
+    }
+    // After any other failure the snapshot may have its name; start then needs these segments.
+    stores.shard().execute(() -> switchOver(encoded, plan, pieces, published));
+  }
+
+  // ---- back on the shard ----
+
+  private void switchOver(
+      StateSnapshot encoded,
+      DestagePlan plan,
+      List<Piece> pieces,
+      SnapshotStore.Published published) {
+    Map<Long, List<Piece>> byDestination = new HashMap<>();
+    for (Piece piece : pieces) {
+      byDestination.computeIfAbsent(piece.destinationId(), id -> new ArrayList<>()).add(piece);
+    }
+    Set<Long> planned = new HashSet<>();
+    plan.lanes().forEach(lane -> planned.add(lane.destinationId()));
+    for (Destination destination : state.destinations().all()) {
+      List<Piece> now = byDestination.getOrDefault(destination.id(), new ArrayList<>());
+      now.sort(Comparator.comparingLong(Piece::firstSequence));
+      if (planned.contains(destination.id()) || !now.equals(destination.durable().pieces())) {
+        destination.durable().install(now, plan.offset());
+      }
+    }
+    encoded.release();
+    picture = null;
+    phase = Phase.IDLE;
+    newestOffset = plan.offset();
+    retryAtNanos = Long.MIN_VALUE;
+    notRewritable.clear();
+    done++;
+    lastNanos = time.nowNanos() - beganNanos;
+    journal.trim(published.journalNeededFrom());
+    Set<Long> unneeded = published.unneededSegments();
+    stores
+        .destage()
+        .execute(
+            () -> {
+              try {
+                stores.segments().delete(unneeded);
+              } catch (IOException e) {
+                log.warn("Segments {} could not be deleted; start will move them away", unneeded, e);
+              }
+            });
+    for (String leftover : published.leftovers()) {
+      log.warn("An old file stays until the next snapshot: {}", leftover);
+    }
+    finished();
+  }
+
+  private void abandoned(StateSnapshot encoded, DestagePlan plan, IOException cause) {
+    encoded.release();
+    picture = null;
+    phase = Phase.IDLE;
+    failed++;
+    notRewritable.addAll(plan.rewrite());
+    retryAtNanos = time.nowNanos() + RETRY_NANOS;
+    boolean full = DiskFullException.isFull(cause);
+    log.warn(
+        "Checkpoint at offset {} is given up{}; tried again in {} ms",
+        plan.offset(),
+        full ? " for want of room, the ballast is released" : "",
+        RETRY_NANOS / 1_000_000,
+        cause);
+    if (full) {
+      stores.destage().execute(this::releaseBallast);
+    }
+    stores.shard().schedule(RETRY_NANOS, () -> {});
+    finished();
+  }
+
+  private void releaseBallast() {
+    try {
+      stores.ballast().release();
+    } catch (IOException e) {
+      log.warn("The ballast could not be released", e);
+    }
+  }
+
+  private void finished() {
+    Runnable effect = whenDone;
+    if (effect != null && !wanted) {
+      whenDone = null;
+      effect.run();
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.FaultCode;
+import org.jspecify.annotations.Nullable;
+
+/** Hands each command to who decides it, and turns a refusal into an answer. */
+@OwnedBy("shard")
+final class Commands {
+  private final Sessions sessions;
+  private final Publishing publishing;
+  private final Consuming consuming;
+  private final Administration administration;
+  private @Nullable Refusal ended;
+
+  Commands(
+      Sessions sessions,
+      Publishing publishing,
+      Consuming consuming,
+      Administration administration) {
+    this.sessions = sessions;
+    this.publishing = publishing;
+    this.consuming = consuming;
+    this.administration = administration;
+  }
+
+  /** From now on every command is answered by the end of its connection. */
+  void end(FaultCode code, String text) {
+    ended = new Refusal(code, text);
+  }
+
+  /** Carries a command out. */
+  void execute(Command command) {
+    if (ended != null) {
+      release(command);
+      if (!(command instanceof Command.Detach)) {
+        command.peer().disconnect(ended.code(), ended.text());
+      }
+      return;
+    }
+    try {
+      decide(command);
+    } catch (Refusal refusal) {
+      answer(command, refusal);
+    }
+  }
+
+  private void decide(Command command) {
+    if (command instanceof Command.Publish c) {
+      publishing.publish(c);
+    } else if (command instanceof Command.Acknowledge c) {
+      consuming.acknowledge(c);
+    } else if (command instanceof Command.Pull c) {
+      consuming.pull(c);
+    } else if (command instanceof Command.Commit c) {
+      publishing.commit(c);
+    } else if (command instanceof Command.Return c) {
+      consuming.giveBack(c);
+    } else if (command instanceof Command.Writable c) {
+      consuming.writable(c);
+    } else if (command instanceof Command.AttachProducer c) {
+      consuming.attachProducer(c);
+    } else if (command instanceof Command.AttachConsumer c) {
+      consuming.attachConsumer(c);
+    } else if (command instanceof Command.DetachConsumer c) {
+      consuming.detachConsumer(c);
+    } else if (command instanceof Command.CloseSession c) {
+      consuming.closeSession(c);
+    } else {
+      decideRare(command);
+    }
+  }
+
+  private void decideRare(Command command) {
+    if (command instanceof Command.Attach c) {
+      sessions.attach(c);
+    } else if (command instanceof Command.SetClientId c) {
+      sessions.setClientId(c);
+    } else if (command instanceof Command.Detach c) {
+      PeerSession session = sessions.find(c.peer());
+      if (session != null) {
+        sessions.end(session, c.clean());
+      }
+    } else if (command instanceof Command.Expel c) {
+      PeerSession session = sessions.find(c.peer());
+      if (session != null) {
+        sessions.expel(session, c.code(), c.text());
+      } else {
+        c.peer().disconnect(c.code(), c.text());
+      }
+    } else if (command instanceof Command.Unsubscribe c) {
+      consuming.unsubscribe(c);
+    } else if (command instanceof Command.CreateTemporary c) {
+      consuming.createTemporary(c);
+    } else if (command instanceof Command.DeleteTemporary c) {
+      consuming.deleteTemporary(c);
+    } else if (command instanceof Command.Admin c) {
+      administration.execute(c);
+    } else {
+      throw new IllegalStateException("nobody decides " + command);
+    }
+  }
+
+  private void answer(Command command, Refusal refusal) {
+    int correlation = correlation(command);
+    PeerSession session = sessions.find(command.peer());
+    if (refusal.code() == FaultCode.PROTOCOL_ERROR || correlation == 0) {
+      if (session != null) {
+        sessions.expel(session, refusal.code(), refusal.text());
+      } else {
+        command.peer().disconnect(refusal.code(), refusal.text());
+      }
+    } else {
+      command
+          .peer()
+          .reply(correlation, new Peer.Reply.Failed(refusal.code(), refusal.text()));
+    }
+  }
+
+  private static int correlation(Command command) {
+    if (command instanceof Command.Attach c) {
+      return c.correlation();
+    } else if (command instanceof Command.SetClientId c) {
+      return c.correlation();
+    } else if (command instanceof Command.CloseSession c) {
+      return c.correlation();
+    } else if (command instanceof Command.AttachProducer c) {
+      return c.correlation();
+    } else if (command instanceof Command.AttachConsumer c) {
+      return c.correlation();
+    } else if (command instanceof Command.DetachConsumer c) {
+      return c.correlation();
+    } else if (command instanceof Command.Unsubscribe c) {
+      return c.correlation();
+    } else if (command instanceof Command.CreateTemporary c) {
+      return c.correlation();
+    } else if (command instanceof Command.DeleteTemporary c) {
+      return c.correlation();
+    } else if (command instanceof Command.Acknowledge c) {
+      return c.correlation();
+    } else if (command instanceof Command.Return c) {
+      return c.correlation();
+    } else if (command instanceof Command.Admin c) {
+      return c.correlation();
+    }
+    return 0;
+  }
+
+  static void release(Command command) {
+    if (command instanceof Command.Publish c) {
+      c.messages().release();
+    } else if (command instanceof Command.Commit c) {
+      c.runs().forEach(run -> run.messages().release());
+    }
+  }
+}

@@ -1,0 +1,215 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Mark;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Decides what consumers ask: to open and close, to pull, to acknowledge and to give back. */
+@OwnedBy("shard")
+final class Consuming {
+  private final ShardState state;
+  private final Recorder recorder;
+  private final Sessions sessions;
+  private final Settlements settlements;
+  private final Dispatcher dispatcher;
+  private final Subscribing subscribing;
+  private final Counters counters;
+
+  Consuming(
+      ShardState state,
+      Recorder recorder,
+      Sessions sessions,
+      Settlements settlements,
+      Dispatcher dispatcher,
+      Subscribing subscribing,
+      Counters counters) {
+    this.state = state;
+    this.recorder = recorder;
+    this.sessions = sessions;
+    this.settlements = settlements;
+    this.dispatcher = dispatcher;
+    this.subscribing = subscribing;
+    this.counters = counters;
+  }
+
+  // ---- resolve, open, close ----
+
+  void attachProducer(Command.AttachProducer command) {
+    sessions.attached(command.peer());
+    Destination destination = subscribing.resolve(command.destination(), command.mayCreate());
+    replyWithId(command.peer(), command.correlation(), producer(destination));
+  }
+
+  private static Peer.Reply producer(Destination destination) {
+    return new Peer.Reply.ProducerAttached(destination.id());
+  }
+
+  private void replyWithId(Peer peer, int correlation, Peer.Reply reply) {
+    recorder.whenIdsAreDurable(() -> peer.reply(correlation, reply));
+  }
+
+  void attachConsumer(Command.AttachConsumer command) {
+    PeerSession session = sessions.attached(command.peer());
+    Consumer consumer = subscribing.open(session, command);
+    Peer.Reply reply =
+        new Peer.Reply.ConsumerAttached(consumer.subscription().destination().id());
+    if (consumer.subscription().kind().isDurable()
+        && command.subscribe() != Command.Subscribe.QUEUE) {
+      Peer peer = command.peer();
+      recorder.whenDurable(() -> peer.reply(command.correlation(), reply));
+    } else {
+      replyWithId(command.peer(), command.correlation(), reply);
+    }
+  }
+
+  void detachConsumer(Command.DetachConsumer command) {
+    PeerSession session = sessions.attached(command.peer());
+    Consumer consumer = session.recipient().consumer(command.consumerId());
+    if (consumer != null) {
+      subscribing.close(session, List.of(consumer), false);
+    }
+    ok(command.peer(), command.correlation());
+  }
+
+  void closeSession(Command.CloseSession command) {
+    PeerSession session = sessions.attached(command.peer());
+    List<Consumer> closing = new ArrayList<>();
+    for (Consumer consumer : session.recipient().consumers()) {
+      if (consumer.sessionId() == command.sessionId()) {
+        closing.add(consumer);
+      }
+    }
+    subscribing.close(session, closing, false);
+    ok(command.peer(), command.correlation());
+  }
+
+  void unsubscribe(Command.Unsubscribe command) {
+    subscribing.unsubscribe(sessions.attached(command.peer()), command.subscription());
+    Peer peer = command.peer();
+    recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Ok()));
+  }
+
+  void createTemporary(Command.CreateTemporary command) {
+    PeerSession session = sessions.attached(command.peer());
+    Destination created = subscribing.createTemporary(session, command.kind());
+    Peer peer = command.peer();
+    Peer.Reply reply = new Peer.Reply.TemporaryCreated(created.name());
+    recorder.after(() -> peer.reply(command.correlation(), reply));
+  }
+
+  void deleteTemporary(Command.DeleteTemporary command) {
+    PeerSession session = sessions.attached(command.peer());
+    Destination temporary = session.temporaries().get(command.destination());
+    if (temporary == null) {
+      throw new Refusal(
+          FaultCode.NOT_OWNER,
+          command.destination().name() + " is no temporary destination of this connection");
+    }
+    long consumers = temporary.subscriptions().stream().mapToInt(each -> each.consumers()).sum();
+    if (consumers > 0) {
+      throw new Refusal(
+          FaultCode.IN_USE, command.destination().name() + " has " + consumers + " consumers");
+    }
+    session.temporaries().remove(command.destination());
+    subscribing.delete(temporary);
+    ok(command.peer(), command.correlation());
+  }
+
+  private void ok(Peer peer, int correlation) {
+    if (correlation != 0) {
+      recorder.after(() -> peer.reply(correlation, new Peer.Reply.Ok()));
+    }
+  }
+
+  // ---- pull, acknowledge, give back ----
+
+  void pull(Command.Pull command) {
+    PeerSession session = sessions.find(command.peer());
+    Consumer consumer =
+        session == null ? null : session.recipient().consumer(command.consumerId());
+    if (consumer == null) {
+      command
+          .peer()
+          .pullDone(command.consumerId(), command.pullId(), FaultCode.DESTINATION_GONE, 0);
+    } else {
+      dispatcher.pull(
+          consumer, command.pullId(), command.messages(), command.bytes(), command.parkMillis());
+    }
+  }
+
+  void writable(Command.Writable command) {
+    PeerSession session = sessions.find(command.peer());
+    if (session != null) {
+      dispatcher.writable(session.recipient());
+    }
+  }
+
+  /** Takes acknowledgements outside of a transaction. */
+  void acknowledge(Command.Acknowledge command) {
+    PeerSession session = sessions.attached(command.peer());
+    long refused = 0;
+    boolean gone = false;
+    Mark mark = Mark.WRITTEN;
+    boolean recorded = false;
+    for (Command.Acked acked : command.acked()) {
+      Settlements.Accepted accepted = settlements.look(session, acked);
+      if (accepted == null) {
+        gone |= state.destinations().find(acked.destinationId()) == null;
+        for (SequenceRange range : acked.ranges()) {
+          refused += range.count();
+        }
+        continue;
+      }
+      refused += accepted.refused();
+      Destination destination = accepted.subscription().destination();
+      if (!accepted.recorded().isEmpty()) {
+        accepted.records(Reason.ACKNOWLEDGED).forEach(recorder::record);
+        Mark wanted = destination.settings().tier().mark();
+        mark = wanted.compareTo(mark) > 0 ? wanted : mark;
+        recorded = true;
+      }
+      settlements.settle(accepted);
+      counters.acknowledged(destination.id(), accepted.subscription().id(), accepted.count());
+    }
+    if (command.correlation() == 0) {
+      return;
+    }
+    Peer peer = command.peer();
+    Peer.Reply reply = refused == 0 ? new Peer.Reply.Ok() : notInFlight(refused, gone);
+    Runnable effect = () -> peer.reply(command.correlation(), reply);
+    if (recorded) {
+      recorder.effect(mark, effect);
+    } else {
+      recorder.after(effect);
+    }
+  }
+
+  private static Peer.Reply notInFlight(long refused, boolean gone) {
+    return gone
+        ? new Peer.Reply.Failed(
+            FaultCode.DESTINATION_GONE, refused + " messages went with their destination")
+        : new Peer.Reply.Failed(
+            FaultCode.NOT_IN_FLIGHT,
+            refused + " messages are not in flight to the consumer any more");
+  }
+
+  void giveBack(Command.Return command) {
+    PeerSession session = sessions.attached(command.peer());
+    for (Command.Acked returned : command.returned()) {
+      Consumer consumer = session.recipient().consumer(returned.consumerId());
+      if (consumer != null
+          && !consumer.subscription().isClosed()
+          && consumer.subscription().destination().id() == returned.destinationId()) {
+        dispatcher.giveBack(consumer, returned.ranges(), command.attempted());
+      }
+    }
+    ok(command.peer(), command.correlation());
+  }
+}

@@ -1,0 +1,152 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.journal.JournalMetrics;
+import io.lightmq.core.storage.segment.SegmentInfo;
+import io.lightmq.core.storage.snapshot.SnapshotStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Takes the shard's metrics as one immutable picture. */
+@OwnedBy("shard")
+final class MetricsTaker {
+  private static final int ENQUEUED_AT = 32;
+
+  private final ShardParts parts;
+  private final DirectMemory memory;
+  private final CommandQueue queue;
+  private final long rejectedSnapshots;
+  private final long snapshotMillis;
+  private final Location location = new Location();
+  private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
+
+  /**
+   * A taker.
+   *
+   * @param snapshotMillis when the snapshot was made from which start began; what it holds is at
+   *     least that old
+   */
+  MetricsTaker(
+      ShardParts parts,
+      DirectMemory memory,
+      CommandQueue queue,
+      SnapshotStore.Loaded loaded,
+      long snapshotMillis) {
+    this.parts = parts;
+    this.memory = memory;
+    this.queue = queue;
+    this.rejectedSnapshots = loaded.rejected().size();
+    this.snapshotMillis = snapshotMillis;
+  }
+
+  /** Sets what the disk said last. */
+  void disk(long usableBytes, long totalBytes) {
+    disk = new BrokerMetrics.DiskUse(usableBytes, totalBytes);
+  }
+
+  /** Takes the picture. */
+  BrokerMetrics take() {
+    Counters counters = parts.counters();
+    JournalMetrics journal = parts.journal().metrics();
+    Checkpoints checkpoints = parts.checkpoints();
+    long segmentBytes = 0;
+    List<SegmentInfo> segments = checkpoints.segments();
+    for (SegmentInfo segment : segments) {
+      segmentBytes += segment.bytes();
+    }
+    List<BrokerMetrics.DestinationUse> destinations = new ArrayList<>();
+    for (Destination destination : parts.state().destinations().all()) {
+      destinations.add(take(destination));
+    }
+    return new BrokerMetrics(
+        parts.time().nanos(),
+        parts.sessions().all().size(),
+        queue.size(),
+        parts.runner().paused(),
+        memory.total(),
+        memory.usedByPurpose(),
+        new BrokerMetrics.JournalUse(
+            journal.usedBytes(),
+            journal.capacityBytes(),
+            journal.appended() - journal.durable(),
+            parts.window().capacity(),
+            journal.writes().count(),
+            journal.writes().totalNanos(),
+            journal.forces().count(),
+            journal.forces().totalNanos()),
+        new BrokerMetrics.CheckpointUse(
+            checkpoints.done(),
+            checkpoints.failed(),
+            checkpoints.lastNanos(),
+            checkpoints.newestOffset(),
+            segmentBytes,
+            segments.size()),
+        disk,
+        new BrokerMetrics.Totals(
+            counters.commands,
+            counters.allMessages,
+            counters.allBytes,
+            counters.allAcknowledged,
+            counters.allExpired,
+            rejectedSnapshots,
+            counters.damagedReads),
+        destinations);
+  }
+
+  private BrokerMetrics.DestinationUse take(Destination destination) {
+    Counters.Published published = parts.counters().published(destination.id());
+    List<BrokerMetrics.SubscriptionUse> subscriptions = new ArrayList<>();
+    for (Subscription subscription : destination.subscriptions()) {
+      subscriptions.add(take(destination, subscription, published));
+    }
+    return new BrokerMetrics.DestinationUse(
+        destination.name(),
+        lower(destination.settings().tier()),
+        published.messages,
+        published.bytes,
+        subscriptions);
+  }
+
+  private BrokerMetrics.SubscriptionUse take(
+      Destination destination, Subscription subscription, Counters.Published published) {
+    Counters.Settled settled = parts.counters().settled(destination.id(), subscription.id());
+    long backlog = subscription.backlog();
+    long oldest = backlog == 0 ? 0 : oldestMillis(destination, subscription, published);
+    long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
+    long newest = Math.max(published.newestMillis, oldest);
+    String name = subscription.name();
+    return new BrokerMetrics.SubscriptionUse(
+        name == null ? "" : name,
+        lower(subscription.kind()),
+        subscription.consumers(),
+        backlog,
+        subscription.inFlight(),
+        settled.acknowledged,
+        settled.expired,
+        age,
+        oldest == 0 ? 0 : newest - oldest);
+  }
+
+  /** When the oldest unacknowledged message came: from its bytes, else from samples. */
+  private long oldestMillis(
+      Destination destination, Subscription subscription, Counters.Published published) {
+    long first = subscription.firstUnacknowledged();
+    if (destination.durable().locate(first, location)
+        && location.piece() == null
+        && location.firstSequence() == first
+        && parts.window().contains(location.journalOffset())) {
+      return parts.window().getLong(location.journalOffset() + ENQUEUED_AT);
+    }
+    long sampled = published.ages.cameAt(first);
+    return sampled == 0 ? snapshotMillis : sampled;
+  }
+
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+}

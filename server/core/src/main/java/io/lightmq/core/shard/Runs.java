@@ -1,0 +1,89 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.EntryStamp;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.MessageReader;
+import java.nio.ByteBuffer;
+
+/** Checks the bytes of runs before anything is done with them, and stores those of volatile ones. */
+@OwnedBy("shard")
+final class Runs {
+  /** The most messages in one run. */
+  static final int MAX_COUNT = 20_000;
+
+  private final int maxMessageBytes;
+  private final int maxRunBytes;
+  private ByteBuffer scratch = ByteBuffer.allocate(4096);
+
+  Runs(int maxMessageBytes, int maxRunBytes) {
+    this.maxMessageBytes = maxMessageBytes;
+    this.maxRunBytes = maxRunBytes;
+  }
+
+  /**
+   * Checks that a run is whole.
+   *
+   * @return the bytes of its entries
+   */
+  long check(int count, ByteBuffer messages, int userBytes) {
+    if (count < 1 || count > MAX_COUNT) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR, "a run has 1 to " + MAX_COUNT + " messages, not " + count);
+    }
+    int at = messages.position();
+    int limit = messages.limit();
+    for (int i = 0; i < count; i++) {
+      int length = limit - at < 4 ? -1 : messages.getInt(at);
+      if (length < MessageReader.minBytes() || length > limit - at - 4) {
+        throw new Refusal(
+            FaultCode.PROTOCOL_ERROR,
+            "message " + i + " of " + count + " has length " + length + " at " + at + " of " + limit);
+      }
+      if (length > maxMessageBytes) {
+        throw new Refusal(
+            FaultCode.TOO_LARGE,
+            "a message has " + length + " bytes; the broker's limit is " + maxMessageBytes);
+      }
+      at += 4 + length;
+    }
+    if (at != limit) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR, (limit - at) + " bytes follow the run's last message");
+    }
+    long entryBytes =
+        messages.remaining() - 4L * count + (long) count * (Entry.HEADER_BYTES + userBytes);
+    if (entryBytes > maxRunBytes) {
+      throw new Refusal(
+          FaultCode.TOO_LARGE,
+          "the run's entries take " + entryBytes + " bytes; the limit is " + maxRunBytes);
+    }
+    return entryBytes;
+  }
+
+  /** Copies a checked run into a volatile lane. */
+  void store(VolatileLane lane, long first, EntryStamp stamp, int count, ByteBuffer messages) {
+    int at = messages.position();
+    for (int i = 0; i < count; i++) {
+      int messageBytes = messages.getInt(at);
+      int entryBytes = Entry.entryBytes(stamp, messageBytes);
+      if (scratch.capacity() < entryBytes) {
+        scratch = ByteBuffer.allocate(Math.max(entryBytes, 2 * scratch.capacity()));
+      }
+      scratch.clear();
+      Entry.write(
+          scratch,
+          0,
+          stamp,
+          first + i,
+          Recorder.expiry(stamp.enqueuedMillis(), messages, at + 4),
+          messages,
+          at + 4,
+          messageBytes);
+      lane.append(first + i, scratch.limit(entryBytes));
+      at += 4 + messageBytes;
+    }
+  }
+}

@@ -1,0 +1,407 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Fetcher;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.OffHeap;
+import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.record.RecordCodec;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Started;
+import io.lightmq.core.record.ShardRecord.Stopped;
+import io.lightmq.core.runtime.Loop;
+import io.lightmq.core.runtime.Loops;
+import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.journal.LocalJournal;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.core.storage.segment.Piece;
+import io.lightmq.core.storage.segment.SegmentStore;
+import io.lightmq.core.storage.snapshot.Ballast;
+import io.lightmq.core.storage.snapshot.Snapshot;
+import io.lightmq.core.storage.snapshot.SnapshotStore;
+import io.lightmq.core.storage.snapshot.StoreIdentity;
+import io.lightmq.spi.Journal;
+import io.lightmq.spi.Mark;
+import io.lightmq.wire.entry.FaultCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The life of one shard: recovery, start, end. Recovery runs on the caller's thread and hands the
+ * state to the shard's loop; from then on it is touched there only.
+ */
+final class Shard implements ShardBatch.Observer {
+  private static final Logger log = LoggerFactory.getLogger(Shard.class);
+  private static final long TICK_NANOS = 1_000_000_000;
+
+  private final BrokerSettings settings;
+  private final Disk disk;
+  private final Loops loops;
+  private final Loop loop;
+  private final Loop reads;
+  private final Loop destage;
+  private final CommandQueue queue;
+  private final DirectMemory memory = new DirectMemory();
+  private final ShardState state;
+  private final SegmentStore segments;
+  private final LocalJournal journal;
+  private final Window window;
+  private final Fetcher fetcher;
+  private final ShardParts parts;
+  private final MetricsTaker metricsTaker;
+  private final boolean clean;
+  private final CompletableFuture<Void> ready = new CompletableFuture<>();
+  private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+  private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+  private volatile BrokerMetrics metrics = BrokerMetrics.NONE;
+  private volatile long startEpoch;
+  private volatile boolean closing;
+  private boolean ended;
+  private long reclaimAtNanos;
+  private boolean replayed;
+
+  Shard(BrokerSettings settings, Disk disk, Loops loops, Loop loop, CommandQueue queue)
+      throws IOException {
+    this.settings = settings;
+    this.disk = disk;
+    this.loops = loops;
+    this.loop = loop;
+    this.queue = queue;
+    this.reads = loops.open("read");
+    this.destage = loops.open("destage");
+    UUID storeId = StoreIdentity.openOrCreate(disk, loops.ids()::next).storeId();
+    SnapshotStore snapshots = SnapshotStore.open(disk, storeId);
+    SnapshotStore.Loaded loaded = snapshots.load();
+    report(loaded);
+    this.segments =
+        SegmentStore.open(
+            disk,
+            memory,
+            storeId,
+            snapshots.nextAddress(),
+            loaded.segments(),
+            settings.segments());
+    Ballast ballast = Ballast.open(disk, settings.ballastBytes());
+    this.state =
+        new ShardState(
+            new Destinations(
+                new OffHeap(memory), new VolatileStore(memory, settings.volatileBytes())));
+    long from = restore(loaded);
+    this.journal = new LocalJournal(disk, loops, settings.journal(), storeId);
+    Listening listener = new Listening();
+    long end = journal.start(from, listener);
+    state.destinations().all().forEach(destination -> destination.durable().show());
+    this.clean = state.stopped() && !replayed;
+    this.window = new Window(memory, settings.windowBytes(), end);
+    this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
+    Checkpoints.Stores stores =
+        new Checkpoints.Stores(segments, snapshots, ballast, destage, loop);
+    this.parts =
+        new ShardParts(
+            settings,
+            journal,
+            window,
+            state,
+            loops.clock(),
+            fetcher,
+            stores,
+            made -> new ShardRunner(made, queue, loop, this));
+    parts.runner().leads(listener.epoch);
+    parts.checkpoints().startedFrom(from);
+    if (!loaded.rejected().isEmpty()) {
+      parts.checkpoints().want();
+    }
+    this.metricsTaker =
+        new MetricsTaker(parts, memory, queue, loaded, from == 0 ? 0 : createdMillis(loaded));
+    loop.onTurnEnd(this::endTurn);
+  }
+
+  private static long createdMillis(SnapshotStore.Loaded loaded) {
+    return loaded.snapshot().map(Snapshot::createdMillis).orElse(0L);
+  }
+
+  private static void report(SnapshotStore.Loaded loaded) {
+    for (String reason : loaded.rejected()) {
+      log.error("A snapshot is damaged and passed over, the one before it is used: {}", reason);
+    }
+    for (String orphan : loaded.orphans()) {
+      log.info("No snapshot names segment {}; moved to orphaned/", orphan);
+    }
+  }
+
+  private long restore(SnapshotStore.Loaded loaded) throws IOException {
+    if (loaded.snapshot().isEmpty()) {
+      return 0;
+    }
+    Snapshot snapshot = loaded.snapshot().get();
+    StateSnapshot.decode(snapshot.state(), state, loops.clock().wallMillis());
+    Map<Long, List<Piece>> pieces = new HashMap<>();
+    for (Piece piece : snapshot.pieces()) {
+      pieces.computeIfAbsent(piece.destinationId(), id -> new ArrayList<>()).add(piece);
+    }
+    pieces.forEach(
+        (id, all) -> {
+          Destination destination = state.destinations().find(id);
+          if (destination != null) {
+            all.sort(Comparator.comparingLong(Piece::firstSequence));
+            destination.durable().install(all, snapshot.offset());
+          }
+        });
+    return snapshot.offset();
+  }
+
+  /** What the journal tells: replay on the recovering thread, the rest on any. */
+  private final class Listening implements Journal.Listener {
+    private long epoch;
+
+    @Override
+    public void replay(long offset, ByteBuffer records) {
+      RecordCodec.decode(offset + Journal.Batch.HEADER_BYTES, records, this::apply);
+    }
+
+    private void apply(ShardRecord record) {
+      state.apply(record);
+      replayed = true;
+    }
+
+    @Override
+    public void leader(long newEpoch) {
+      epoch = newEpoch;
+    }
+
+    @Override
+    public void follower() {
+      throw new IllegalStateException("a journal without a cluster has no leader to follow");
+    }
+
+    @Override
+    public void failed(IOException cause) {
+      execute(() -> fail(cause));
+    }
+  }
+
+  private void execute(Runnable task) {
+    if (!closing || !stopped.isDone()) {
+      loop.execute(task);
+    }
+  }
+
+  // ---- start ----
+
+  /** Begins the new shard epoch. */
+  void begin() {
+    startEpoch = state.epoch() + 1;
+    loop.execute(
+        () -> {
+          parts.time().look();
+          reclaimAtNanos = parts.time().nanos() + settings.idleReclaimMillis() * 1_000_000L;
+          parts.batch().startsEpoch();
+          parts.recorder().record(new Started(startEpoch, clean));
+          parts.recorder().effect(Mark.DURABLE, () -> ready.complete(null));
+          tick();
+        });
+  }
+
+  CompletableFuture<Void> ready() {
+    return ready;
+  }
+
+  CompletableFuture<Throwable> failure() {
+    return failure;
+  }
+
+  long startEpoch() {
+    return startEpoch;
+  }
+
+  BrokerMetrics metrics() {
+    return metrics;
+  }
+
+  // ---- on the loop ----
+
+  /** Carries out what is in the mailbox. */
+  void drain() {
+    parts.runner().drain();
+  }
+
+  private void endTurn() {
+    parts.runner().endTurn();
+  }
+
+  @Override
+  public void marksMoved() {
+    if (queue.wake()) {
+      execute(this::drain);
+    }
+  }
+
+  @Override
+  public void ended(Journal.Outcome outcome) {
+    // The journal's failure, which comes on its own, is what ends the shard.
+  }
+
+  private void tick() {
+    if (ended) {
+      return;
+    }
+    parts.time().look();
+    metrics = metricsTaker.take();
+    parts.sessions().closeIdleLinks(64);
+    if (settings.idleReclaimMillis() > 0 && parts.time().nanos() - reclaimAtNanos >= 0) {
+      reclaimAtNanos = parts.time().nanos() + settings.idleReclaimMillis() * 1_000_000L;
+      reclaimIfWorthIt();
+    }
+    destage.execute(this::lookAtDisk);
+    loop.schedule(TICK_NANOS, this::tick);
+  }
+
+  private void reclaimIfWorthIt() {
+    long dead = parts.checkpoints().deadBytes();
+    long all = 0;
+    for (var segment : segments.segments()) {
+      all += segment.entryBytes();
+    }
+    if (dead > 0 && dead >= all / 2) {
+      parts.checkpoints().want();
+    }
+  }
+
+  private void lookAtDisk() {
+    try {
+      long usable = disk.usableBytes();
+      long total = disk.totalBytes();
+      loop.execute(
+          () -> {
+            boolean full = usable < settings.minFreeBytes();
+            if (full != parts.publishing().diskFull()) {
+              log.warn(
+                  "{} bytes are free, the limit is {}: persistent messages are {}",
+                  usable,
+                  settings.minFreeBytes(),
+                  full ? "refused" : "taken again");
+            }
+            parts.publishing().diskFull(full);
+            metricsTaker.disk(usable, total);
+          });
+    } catch (IOException e) {
+      log.warn("The room on the disk cannot be read", e);
+    }
+  }
+
+  // ---- end ----
+
+  private void fail(IOException cause) {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    log.error("The journal has failed; the shard ends and nothing is tried again", cause);
+    String text = "the broker has ended: its journal failed with " + cause.getMessage();
+    parts.runner().end();
+    parts.checkpoints().close();
+    parts.commands().end(FaultCode.BROKER_FAILED, text);
+    tellAll(FaultCode.BROKER_FAILED, text);
+    ready.completeExceptionally(cause);
+    stopped.complete(null);
+    failure.complete(cause);
+  }
+
+  private void tellAll(FaultCode code, String text) {
+    for (PeerSession session : List.copyOf(parts.sessions().all())) {
+      session.peer().disconnect(code, text);
+    }
+  }
+
+  /** Commands that came after the loop was closed. */
+  void refuseWaiting() {
+    @Nullable Command next = queue.pollOther();
+    while (next != null) {
+      refuse(next);
+      next = queue.pollOther();
+    }
+    next = queue.pollPublish();
+    while (next != null) {
+      refuse(next);
+      next = queue.pollPublish();
+    }
+  }
+
+  private static void refuse(Command command) {
+    Commands.release(command);
+    command.peer().disconnect(FaultCode.CLOSING, "the broker is closed");
+  }
+
+  /** Ends all connections, records a clean end and makes the last checkpoint. */
+  CompletableFuture<Void> stop() {
+    if (closing) {
+      return stopped;
+    }
+    closing = true;
+    loop.execute(
+        () -> {
+          if (ended) {
+            return;
+          }
+          String text = "the broker is shutting down";
+          for (PeerSession session : List.copyOf(parts.sessions().all())) {
+            parts.sessions().expel(session, FaultCode.CLOSING, text);
+          }
+          parts.commands().end(FaultCode.CLOSING, text);
+          parts.runner().flush();
+          parts.recorder().record(new Stopped());
+          parts.runner().flush();
+          parts
+              .checkpoints()
+              .last(
+                  () -> {
+                    ended = true;
+                    parts.runner().end();
+                    stopped.complete(null);
+                  });
+        });
+    return stopped;
+  }
+
+  /** Closes files and gives memory back. */
+  void finish() throws IOException {
+    loops.run(
+        loop,
+        () -> {
+          ended = true;
+          parts.runner().end();
+          parts.checkpoints().close();
+          refuseWaiting();
+        });
+    try {
+      journal.close();
+    } finally {
+      loops.run(reads, fetcher::close);
+      IOException[] failed = new IOException[1];
+      loops.run(
+          destage,
+          () -> {
+            try {
+              segments.close();
+            } catch (IOException e) {
+              failed[0] = e;
+            }
+          });
+      window.close();
+      if (failed[0] != null) {
+        log.warn("The segments could not be closed", failed[0]);
+      }
+    }
+  }
+}

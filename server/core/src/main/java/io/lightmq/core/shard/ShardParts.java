@@ -1,0 +1,192 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Decisions;
+import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.delivery.Fetcher;
+import io.lightmq.core.destination.DestinationRules;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.runtime.Clock;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.journal.LocalJournal;
+import io.lightmq.core.storage.journal.Window;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import java.util.List;
+
+/** A shard's parts, put together once its state is recovered. */
+@OwnedBy("shard")
+final class ShardParts {
+  private final BrokerSettings settings;
+  private final LocalJournal journal;
+  private final Window window;
+  private final ShardState state;
+  private final TurnTime time;
+  private final Ready ready = new Ready();
+  private final Counters counters = new Counters();
+  private final BatchBuilder batch;
+  private final Recorder recorder;
+  private final Dispatcher dispatcher;
+  private final Sessions sessions;
+  private final Publishing publishing;
+  private final Commands commands;
+  private final Checkpoints checkpoints;
+  private final ShardRunner runner;
+
+  ShardParts(
+      BrokerSettings settings,
+      LocalJournal journal,
+      Window window,
+      ShardState state,
+      Clock clock,
+      Fetcher fetcher,
+      Checkpoints.Stores stores,
+      RunnerMaker maker) {
+    this.settings = settings;
+    this.journal = journal;
+    this.window = window;
+    this.state = state;
+    this.time = new TurnTime(clock);
+    this.batch = new BatchBuilder(window);
+    this.recorder = new Recorder(state, batch, journal);
+    Later later = new Later();
+    this.dispatcher = new Dispatcher(window, fetcher, later);
+    recorder.touches(later);
+    DestinationRules rules = rules(settings);
+    Subscribing subscribing =
+        new Subscribing(
+            state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
+    this.sessions = new Sessions(state, recorder, dispatcher, subscribing, time);
+    Settlements settlements = new Settlements(state);
+    this.publishing =
+        new Publishing(
+            settings, state, recorder, sessions, settlements, ready, time, counters, later);
+    Consuming consuming =
+        new Consuming(
+            state, recorder, sessions, settlements, dispatcher, subscribing, counters);
+    Administration administration =
+        new Administration(state, recorder, sessions, subscribing, rules, counters);
+    this.commands = new Commands(sessions, publishing, consuming, administration);
+    this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
+    this.runner = maker.make(this);
+    later.runner = runner;
+  }
+
+  /** Makes the runner of the finished parts. */
+  interface RunnerMaker {
+    ShardRunner make(ShardParts parts);
+  }
+
+  /** Stands for the runner, which is made last. */
+  private static final class Later implements Decisions, Publishing.Admission {
+    @Nullable ShardRunner runner;
+
+    private ShardRunner runner() {
+      ShardRunner made = runner;
+      if (made == null) {
+        throw new IllegalStateException("the shard is not put together yet");
+      }
+      return made;
+    }
+
+    @Override
+    public boolean admit(long bytes, boolean publishes) {
+      return runner().admit(bytes, publishes);
+    }
+
+    @Override
+    public void touch(
+        Subscription subscription, int lane, long blockKey) {
+      runner().touch(subscription, lane, blockKey);
+    }
+
+    @Override
+    public void giveUp(
+        Subscription subscription,
+        int lane,
+        long from,
+        int count,
+        Reason reason) {
+      runner().giveUp(subscription, lane, from, count, reason);
+    }
+
+    @Override
+    public void damaged(
+        Subscription subscription, IOException cause) {
+      runner().damaged(subscription, cause);
+    }
+  }
+
+  private static DestinationRules rules(BrokerSettings settings) {
+    List<DestinationRules.Rule> rules = new ArrayList<>();
+    for (BrokerSettings.DestinationRule rule : settings.rules()) {
+      rules.add(
+          new DestinationRules.Rule(rule.pattern(), new DestinationSettings(rule.tier())));
+    }
+    // The least specific pattern, and the last among its equals.
+    rules.add(new DestinationRules.Rule(">", new DestinationSettings(settings.defaultTier())));
+    return new DestinationRules(rules);
+  }
+
+  BrokerSettings settings() {
+    return settings;
+  }
+
+  LocalJournal journal() {
+    return journal;
+  }
+
+  Window window() {
+    return window;
+  }
+
+  ShardState state() {
+    return state;
+  }
+
+  TurnTime time() {
+    return time;
+  }
+
+  Ready ready() {
+    return ready;
+  }
+
+  Counters counters() {
+    return counters;
+  }
+
+  BatchBuilder batch() {
+    return batch;
+  }
+
+  Recorder recorder() {
+    return recorder;
+  }
+
+  Dispatcher dispatcher() {
+    return dispatcher;
+  }
+
+  Sessions sessions() {
+    return sessions;
+  }
+
+  Publishing publishing() {
+    return publishing;
+  }
+
+  Commands commands() {
+    return commands;
+  }
+
+  Checkpoints checkpoints() {
+    return checkpoints;
+  }
+
+  ShardRunner runner() {
+    return runner;
+  }
+}

@@ -1,0 +1,325 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Decisions;
+import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.runtime.Loop;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.journal.LocalJournal;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The turns of a shard. A turn drains the mailbox, then reads the journal's marks (so that whoever
+ * got a receipt before asking finds the message), decides and applies command by command, appends
+ * what was recorded as one batch, and gives out what is visible.
+ *
+ * <p>Publishes are taken while the window has room beyond a reserve and the journal is not in its
+ * last eighth; everything else frees room and goes on while there is any.
+ */
+@OwnedBy("shard")
+final class ShardRunner implements Decisions, Publishing.Admission {
+  private static final Logger log = LoggerFactory.getLogger(ShardRunner.class);
+
+  /** Commands of one turn; the rest comes in the next. */
+  private static final int MAX_OTHERS = 1024;
+
+  private static final int MAX_PUBLISHES = 256;
+
+  /** Room in the window that no single small record exceeds. */
+  private static final int SLACK_BYTES = 8 << 10;
+
+  private record Touch(Subscription subscription, int lane, long blockKey) {}
+
+  private record GivenUp(Subscription subscription, SequenceRange range, Decisions.Reason reason) {}
+
+  private final ShardParts parts;
+  private final CommandQueue queue;
+  private final Loop loop;
+  private final LocalJournal journal;
+  private final Window window;
+  private final BatchBuilder batch;
+  private final Recorder recorder;
+  private final ShardBatch.Observer observer;
+  private final ArrayDeque<Command> others = new ArrayDeque<>();
+  private final List<Command.Publish> publishes = new ArrayList<>();
+  private final List<Touch> touches = new ArrayList<>();
+  private final List<GivenUp> givenUp = new ArrayList<>();
+  private final int reserveBytes;
+  private long journalEpoch;
+  private long batches;
+  private String paused = "";
+  private boolean ended;
+  private Loop.@Nullable Timer parkedTimer;
+  private long parkedTimerNanos = Long.MAX_VALUE;
+  private Loop.@Nullable Timer flushTimer;
+
+  ShardRunner(
+      ShardParts parts, CommandQueue queue, Loop loop, ShardBatch.Observer observer) {
+    this.parts = parts;
+    this.queue = queue;
+    this.loop = loop;
+    this.journal = parts.journal();
+    this.window = parts.window();
+    this.batch = parts.batch();
+    this.recorder = parts.recorder();
+    this.observer = observer;
+    this.reserveBytes = window.capacity() / 8;
+  }
+
+  /** The journal may be appended to, with this epoch. */
+  void leads(long epoch) {
+    journalEpoch = epoch;
+  }
+
+  /** Whether publishes wait for room, and why; empty if not. */
+  String paused() {
+    return paused;
+  }
+
+  /** Takes nothing more: the shard has failed or is closed. */
+  void end() {
+    ended = true;
+    cancelTimers();
+  }
+
+  // ---- a turn ----
+
+  /** Drains the mailbox and carries the commands out. */
+  void drain() {
+    queue.draining();
+    parts.time().look();
+    parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
+    collect();
+    advance();
+    while (!others.isEmpty()) {
+      Command next = others.peek();
+      if (!ended && !admit(roomFor(next), false)) {
+        break;
+      }
+      others.remove();
+      parts.counters().commands++;
+      parts.commands().execute(next);
+    }
+    if (!ended) {
+      paused = "";
+      parts.publishing().retryHeld();
+    }
+    for (Command.Publish publish : publishes) {
+      parts.counters().commands++;
+      parts.commands().execute(publish);
+    }
+    publishes.clear();
+    if (queue.size() > 0 && queue.wake()) {
+      loop.execute(this::drain);
+    }
+  }
+
+  private void collect() {
+    Command other = others.size() < MAX_OTHERS ? queue.pollOther() : null;
+    while (other != null) {
+      others.add(other);
+      other = others.size() < MAX_OTHERS ? queue.pollOther() : null;
+    }
+    long bytes = 0;
+    while (publishes.size() < MAX_PUBLISHES && bytes < BatchBuilder.FULL_BYTES) {
+      Command next = queue.pollPublish();
+      if (next == null) {
+        break;
+      }
+      Command.Publish publish = (Command.Publish) next;
+      bytes += publish.messages().buffer().remaining();
+      publishes.add(publish);
+    }
+  }
+
+  private static long roomFor(Command command) {
+    if (command instanceof Command.Acknowledge acknowledge) {
+      return Publishing.bytesOf(acknowledge.acked());
+    }
+    return SLACK_BYTES;
+  }
+
+  /** Reads the marks and shows what they release. */
+  private void advance() {
+    long written = journal.written();
+    long durable = journal.durable();
+    parts.state().destinations().advance(written, durable, parts.ready()::add);
+    recorder.durable(durable);
+  }
+
+  @Override
+  public boolean admit(long bytes, boolean publishes) {
+    long most = parts.settings().maxBatchBytes();
+    if (!batch.isEmpty() && (batch.isFull() || batch.length() + bytes > most)) {
+      flush();
+    }
+    long room = window.room(journal.written()) - SLACK_BYTES;
+    if (room < bytes + (publishes ? reserveBytes : 0)) {
+      paused = publishes ? "window: the journal has not written enough yet" : paused;
+      return false;
+    }
+    if (publishes && journal.lastEighth()) {
+      paused = "journal: its last eighth is kept for what frees room";
+      return false;
+    }
+    return true;
+  }
+
+  /** Ends a turn: appends, gives out, appends what that asked for, and answers. */
+  void endTurn() {
+    if (ended) {
+      return;
+    }
+    flush();
+    advance();
+    while (!parts.ready().isEmpty() || !touches.isEmpty() || !givenUp.isEmpty()) {
+      for (Subscription subscription : parts.ready().take()) {
+        parts.dispatcher().dispatch(subscription);
+      }
+      flush();
+    }
+    parts.checkpoints().turn();
+    recorder.runTurnEffects();
+    setTimers();
+  }
+
+  /** Appends what was recorded. */
+  void flush() {
+    recordDecisions();
+    if (batch.isEmpty()) {
+      return;
+    }
+    ShardBatch ready = batch.end(observer);
+    journal.append(journalEpoch, ++batches, ready);
+    if (recorder.takeLazyForce() && !ready.wantsForce() && flushTimer == null) {
+      flushTimer =
+          loop.schedule(
+              parts.settings().flushIntervalMillis() * 1_000_000L,
+              () -> {
+                flushTimer = null;
+                journal.force();
+              });
+    }
+  }
+
+  // ---- what delivery decides ----
+
+  @Override
+  public void touch(Subscription subscription, int lane, long blockKey) {
+    touches.add(new Touch(subscription, lane, blockKey));
+  }
+
+  @Override
+  public void giveUp(
+      Subscription subscription, int lane, long from, int count, Decisions.Reason reason) {
+    givenUp.add(new GivenUp(subscription, new SequenceRange(lane, from, count), reason));
+  }
+
+  @Override
+  public void damaged(Subscription subscription, IOException cause) {
+    parts.counters().damagedReads++;
+    log.error(
+        "A message of {} cannot be read; it stays where it is and its consumers wait",
+        subscription.destination().name(),
+        cause);
+  }
+
+  private void recordDecisions() {
+    for (Touch touch : touches) {
+      if (touch.subscription().isClosed()) {
+        continue;
+      }
+      recorder.record(
+          new Touched(
+              touch.subscription().destination().id(),
+              touch.subscription().id(),
+              touch.lane(),
+              touch.blockKey()));
+      recorder.onShardWhenDurable(
+          () -> {
+            if (!touch.subscription().isClosed()) {
+              touch.subscription().touchDurable(touch.lane(), touch.blockKey());
+              parts.ready().add(touch.subscription());
+            }
+          });
+    }
+    touches.clear();
+    for (GivenUp each : givenUp) {
+      if (!each.subscription().isClosed()) {
+        record(each);
+      }
+    }
+    givenUp.clear();
+  }
+
+  private void record(GivenUp each) {
+    Subscription subscription = each.subscription();
+    Destination destination = subscription.destination();
+    if (Settlements.isRecorded(subscription, each.range())) {
+      recorder.record(
+          new Acked(
+              destination.id(),
+              subscription.id(),
+              each.reason() == Decisions.Reason.EXPIRED ? ShardRecord.Reason.EXPIRED
+                  : ShardRecord.Reason.ACKNOWLEDGED,
+              List.of(each.range())));
+    } else {
+      subscription.acknowledge(List.of(each.range()));
+    }
+    if (each.reason() == Decisions.Reason.EXPIRED) {
+      parts.counters().expired(destination.id(), subscription.id(), each.range().count());
+    }
+  }
+
+  // ---- timers ----
+
+  private void setTimers() {
+    long next = parts.dispatcher().nextExpiryNanos();
+    if (next == parkedTimerNanos) {
+      return;
+    }
+    if (parkedTimer != null) {
+      parkedTimer.cancel();
+      parkedTimer = null;
+    }
+    parkedTimerNanos = next;
+    if (next != Long.MAX_VALUE) {
+      parkedTimer =
+          loop.schedule(
+              Math.max(0, next - parts.time().nowNanos()),
+              () -> {
+                parkedTimer = null;
+                parkedTimerNanos = Long.MAX_VALUE;
+                parts.time().look();
+                parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
+                parts.dispatcher().expireParked();
+              });
+    }
+  }
+
+  private void cancelTimers() {
+    if (parkedTimer != null) {
+      parkedTimer.cancel();
+    }
+    if (flushTimer != null) {
+      flushTimer.cancel();
+    }
+  }
+
+  /** Commands that were taken from the mailbox and not carried out yet. */
+  int waiting() {
+    return others.size() + queue.size();
+  }
+}
