@@ -69,6 +69,7 @@ public final class Dispatcher {
   private final ParkedPulls parked = new ParkedPulls();
   private final Gather gather = new Gather();
   private final Location location = new Location();
+  private final GiveUps giveUps;
   private int underWay;
   private long nowNanos;
   private long nowMillis;
@@ -78,6 +79,7 @@ public final class Dispatcher {
     this.window = window;
     this.fetcher = fetcher;
     this.decisions = decisions;
+    this.giveUps = new GiveUps(decisions);
   }
 
   /** Sets what counts as now. */
@@ -341,9 +343,11 @@ public final class Dispatcher {
       } else if (gather.messages() > 0) {
         full = true;
       } else {
+        giveUps.flush();
         return fetch(consumer, most, again);
       }
     }
+    giveUps.flush();
     if (gather.messages() == 0) {
       return false;
     }
@@ -417,11 +421,11 @@ public final class Dispatcher {
       Consumer consumer, Lane lane, long sequence, long expiryMillis, long connectionId) {
     Subscription subscription = consumer.subscription();
     if (expiryMillis != 0 && expiryMillis <= nowMillis) {
-      decisions.giveUp(subscription, lane.code(), sequence, 1, Decisions.Reason.EXPIRED);
+      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.EXPIRED);
       return true;
     }
     if (subscription.noLocal() && connectionId == consumer.recipient().outlet().connectionId()) {
-      decisions.giveUp(subscription, lane.code(), sequence, 1, Decisions.Reason.LOCAL);
+      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.LOCAL);
       return true;
     }
     return false;
@@ -601,6 +605,7 @@ public final class Dispatcher {
         at += length;
       }
     }
+    giveUps.flush();
     if (gather.messages() > 0) {
       deliver(consumer, buffer, kept);
     } else {

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
@@ -52,7 +53,7 @@ public final class Fetcher {
   /**
    * Reads, then shows the fetch with its result to the consumer on the shard loop.
    *
-   * @throws java.util.concurrent.RejectedExecutionException if the read loop takes nothing more
+   * @throws RejectedExecutionException if the read loop takes nothing more
    */
   void fetch(Fetch fetch, Consumer<Fetch> done) {
     reads.execute(
@@ -62,7 +63,15 @@ public final class Fetcher {
           } catch (IOException e) {
             fetch.failure = e;
           }
-          shard.execute(() -> done.accept(fetch));
+          try {
+            shard.execute(() -> done.accept(fetch));
+          } catch (RejectedExecutionException e) {
+            // The shard has ended, and with it everything that was in flight.
+            Outlet.Buffer buffer = fetch.buffer;
+            if (buffer != null) {
+              buffer.release();
+            }
+          }
         });
   }
 

@@ -51,8 +51,8 @@ public final class Destinations {
   /**
    * Applies a creation.
    *
-   * @param id {@link #nextId} or higher; those of temporary destinations are in no record, come from
-   *     a range of their own and leave the next id as it is
+   * @param id {@link #nextId} or higher; those of temporary destinations are in no record, come
+   *     from a range of their own and leave the next id as it is
    */
   public Destination create(long id, DestinationName name, DestinationSettings settings) {
     if (id < nextId) {

@@ -113,8 +113,10 @@ public final class Holding {
 
   /** Frees everything that is in flight to this consumer. */
   public void giveBackAll(boolean counted) {
-    giveBack(Destination.DURABLE_LANE, 0, Long.MAX_VALUE, counted);
-    giveBack(Destination.VOLATILE_LANE, 0, Long.MAX_VALUE, counted);
+    if (!subscription.isClosed()) {
+      giveBack(Destination.DURABLE_LANE, 0, Long.MAX_VALUE, counted);
+      giveBack(Destination.VOLATILE_LANE, 0, Long.MAX_VALUE, counted);
+    }
     clear();
   }
 

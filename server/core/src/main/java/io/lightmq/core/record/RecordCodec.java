@@ -309,8 +309,7 @@ public final class RecordCodec {
     String name = in.readString();
     String selector = in.readNullableString();
     boolean noLocal = in.readBoolean();
-    return new SubscriptionOpened(
-        id, destinationId, kind, clientId, name, selector, noLocal);
+    return new SubscriptionOpened(id, destinationId, kind, clientId, name, selector, noLocal);
   }
 
   private static SubscriptionKind subscriptionKind(int code) {

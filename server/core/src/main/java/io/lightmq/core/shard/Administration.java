@@ -201,8 +201,7 @@ final class Administration {
     long through = destination.durable().last();
     if (through >= 0) {
       Purged purged =
-          new Purged(
-              destination.id(), subscription.id(), Destination.DURABLE_LANE, through, kept);
+          new Purged(destination.id(), subscription.id(), Destination.DURABLE_LANE, through, kept);
       if (subscription.kind().isDurable()) {
         recorder.record(purged);
       } else {

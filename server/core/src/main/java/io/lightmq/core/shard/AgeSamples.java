@@ -7,7 +7,8 @@ import java.util.TreeMap;
 
 /**
  * When some of a lane's messages came, so that the age of its oldest one is known without reading
- * it: at most one sample a second and {@link #MAX} in all, beyond which every second one is dropped.
+ * it: at most one sample a second and {@link #MAX} in all, beyond which every second one is
+ * dropped.
  */
 @OwnedBy("shard")
 final class AgeSamples {

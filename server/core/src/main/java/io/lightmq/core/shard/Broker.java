@@ -10,8 +10,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A broker without network: the door to its shard. Commands go in from any thread, answers go to the
- * commands' peers.
+ * A broker without network: the door to its shard. Commands go in from any thread, answers go to
+ * the commands' peers.
  */
 public final class Broker implements AutoCloseable {
   private final CommandQueue queue = new CommandQueue();
@@ -71,7 +71,9 @@ public final class Broker implements AutoCloseable {
     }
   }
 
-  /** The shard epoch of this start: unique among all starts, so connection ids may begin with it. */
+  /**
+   * The shard epoch of this start: unique among all starts, so connection ids may begin with it.
+   */
   public long epoch() {
     return shard.startEpoch();
   }
@@ -81,7 +83,9 @@ public final class Broker implements AutoCloseable {
     return shard.metrics();
   }
 
-  /** Completes with the cause when the shard has ended after a failure; every peer is told before. */
+  /**
+   * Completes with the cause when the shard has ended after a failure; every peer is told before.
+   */
   public CompletableFuture<Throwable> failure() {
     return shard.failure();
   }

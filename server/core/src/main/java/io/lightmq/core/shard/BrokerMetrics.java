@@ -118,9 +118,10 @@ public record BrokerMetrics(
    * @param inFlight of them, given to consumers
    * @param acknowledged since start
    * @param expired since start
-   * @param oldestAgeMillis how long the oldest message of the backlog is here, at least; 0 without one
-   * @param lagMillis by how much the oldest message of the backlog is older than the newest that was
-   *     published; 0 if nothing waits
+   * @param oldestAgeMillis how long the oldest message of the backlog is here, at least; 0 without
+   *     one
+   * @param lagMillis by how much the oldest message of the backlog is older than the newest that
+   *     was published; 0 if nothing waits
    */
   public record SubscriptionUse(
       String name,

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * somebody still needed at P is destaged into segments, a snapshot names them, and in one turn the
  * lanes are switched to them and the journal is trimmed to the older of the two kept snapshots.
  *
- * <p>The plan is the state at P, never a newer one: what was acknowledged since may be lost with the
- * journal's tail, and the message would then be needed again.
+ * <p>The plan is the state at P, never a newer one: what was acknowledged since may be lost with
+ * the journal's tail, and the message would then be needed again.
  */
 @OwnedBy("shard")
 final class Checkpoints {
@@ -44,7 +44,8 @@ final class Checkpoints {
   private static final long MAX_REWRITE_BYTES = 256L << 20;
 
   /** What checkpoints work with besides the state. */
-  record Stores(SegmentStore segments, SnapshotStore snapshots, Ballast ballast, Loop destage, Loop shard) {}
+  record Stores(
+      SegmentStore segments, SnapshotStore snapshots, Ballast ballast, Loop destage, Loop shard) {}
 
   private enum Phase {
     IDLE,
@@ -341,7 +342,8 @@ final class Checkpoints {
               try {
                 stores.segments().delete(unneeded);
               } catch (IOException e) {
-                log.warn("Segments {} could not be deleted; start will move them away", unneeded, e);
+                log.warn(
+                    "Segments {} could not be deleted; start will move them away", unneeded, e);
               }
             });
     for (String leftover : published.leftovers()) {

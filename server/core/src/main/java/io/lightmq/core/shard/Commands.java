@@ -111,9 +111,7 @@ final class Commands {
         command.peer().disconnect(refusal.code(), refusal.text());
       }
     } else {
-      command
-          .peer()
-          .reply(correlation, new Peer.Reply.Failed(refusal.code(), refusal.text()));
+      command.peer().reply(correlation, new Peer.Reply.Failed(refusal.code(), refusal.text()));
     }
   }
 

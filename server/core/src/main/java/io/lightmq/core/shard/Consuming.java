@@ -58,8 +58,7 @@ final class Consuming {
   void attachConsumer(Command.AttachConsumer command) {
     PeerSession session = sessions.attached(command.peer());
     Consumer consumer = subscribing.open(session, command);
-    Peer.Reply reply =
-        new Peer.Reply.ConsumerAttached(consumer.subscription().destination().id());
+    Peer.Reply reply = new Peer.Reply.ConsumerAttached(consumer.subscription().destination().id());
     if (consumer.subscription().kind().isDurable()
         && command.subscribe() != Command.Subscribe.QUEUE) {
       Peer peer = command.peer();
@@ -132,8 +131,7 @@ final class Consuming {
 
   void pull(Command.Pull command) {
     PeerSession session = sessions.find(command.peer());
-    Consumer consumer =
-        session == null ? null : session.recipient().consumer(command.consumerId());
+    Consumer consumer = session == null ? null : session.recipient().consumer(command.consumerId());
     if (consumer == null) {
       command
           .peer()

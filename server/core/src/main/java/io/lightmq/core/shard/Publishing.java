@@ -155,8 +155,7 @@ final class Publishing {
   private boolean take(PeerSession session, Command.Publish command) {
     Link link = linkOf(session);
     long number = command.number();
-    if (waitsForRoom(session)
-        || !admission.admit(bytesOf(command, session.user().length), true)) {
+    if (waitsForRoom(session) || !admission.admit(bytesOf(command, session.user().length), true)) {
       return false;
     }
     if (number > 0 && link.judge(number) == Link.Verdict.REPEAT) {
@@ -204,8 +203,7 @@ final class Publishing {
           stamp(session, destination, Destination.DURABLE_LANE, true),
           command.count(),
           messages);
-      answer(
-          destination.settings().tier().mark(), session.peer(), command.correlation());
+      answer(destination.settings().tier().mark(), session.peer(), command.correlation());
     } else {
       if (placement == Placement.VOLATILE && !fits(command.count(), entryBytes)) {
         return false;
@@ -341,7 +339,9 @@ final class Publishing {
     if (command.number() <= 0) {
       release(command);
       sessions.expel(
-          session, FaultCode.PROTOCOL_ERROR, "a commit with content has number " + command.number());
+          session,
+          FaultCode.PROTOCOL_ERROR,
+          "a commit with content has number " + command.number());
       return;
     }
     if (link.judge(command.number()) == Link.Verdict.REPEAT) {
@@ -554,8 +554,7 @@ final class Publishing {
 
   private void count(Map<Command.StagedRun, Destination> published) {
     published.forEach(
-        (run, destination) ->
-            count(destination, run.count(), run.messages().buffer().remaining()));
+        (run, destination) -> count(destination, run.count(), run.messages().buffer().remaining()));
   }
 
   private void count(Destination destination, int messages, long bytes) {

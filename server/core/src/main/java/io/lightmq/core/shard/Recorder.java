@@ -158,8 +158,7 @@ final class Recorder {
       int count,
       ByteBuffer messages) {
     long first = firstSequence(destination.durable(), count);
-    state.apply(
-        writer.writeRun(link, number, first, stamp, count, messages, expiryFrom(stamp)));
+    state.apply(writer.writeRun(link, number, first, stamp, count, messages, expiryFrom(stamp)));
     touch(destination, first, count);
     show(destination.durable(), destination.settings().tier().mark());
   }
@@ -221,7 +220,10 @@ final class Recorder {
       state.apply(new Committed(link, number, parts));
       next.forEach(
           (destination, end) -> {
-            touch(destination, firsts.getOrDefault(destination, end), end - firsts.getOrDefault(destination, end));
+            touch(
+                destination,
+                firsts.getOrDefault(destination, end),
+                end - firsts.getOrDefault(destination, end));
             show(destination.durable(), mark);
           });
     }

@@ -8,7 +8,9 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 
-/** Checks the bytes of runs before anything is done with them, and stores those of volatile ones. */
+/**
+ * Checks the bytes of runs before anything is done with them, and stores those of volatile ones.
+ */
 @OwnedBy("shard")
 final class Runs {
   /** The most messages in one run. */
@@ -40,7 +42,16 @@ final class Runs {
       if (length < MessageReader.minBytes() || length > limit - at - 4) {
         throw new Refusal(
             FaultCode.PROTOCOL_ERROR,
-            "message " + i + " of " + count + " has length " + length + " at " + at + " of " + limit);
+            "message "
+                + i
+                + " of "
+                + count
+                + " has length "
+                + length
+                + " at "
+                + at
+                + " of "
+                + limit);
       }
       if (length > maxMessageBytes) {
         throw new Refusal(

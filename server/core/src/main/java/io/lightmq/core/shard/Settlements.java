@@ -73,17 +73,14 @@ final class Settlements {
     }
     Consumer consumer = session.recipient().consumer(acked.consumerId());
     Subscription subscription =
-        consumer == null
-            ? session.closedConsumer(acked.consumerId())
-            : consumer.subscription();
+        consumer == null ? session.closedConsumer(acked.consumerId()) : consumer.subscription();
     if (subscription == null
         || subscription.isClosed()
         || subscription.destination().id() != acked.destinationId()) {
       return null;
     }
     Holding holding = consumer == null ? null : consumer.holding();
-    Split split =
-        (holding == null ? subscription.newHolding() : holding).split(acked.ranges());
+    Split split = (holding == null ? subscription.newHolding() : holding).split(acked.ranges());
     List<SequenceRange> recorded = split.accepted();
     List<SequenceRange> unrecorded = List.of();
     if (!allRecorded(subscription, recorded)) {

@@ -86,12 +86,7 @@ final class Shard implements ShardBatch.Observer {
     report(loaded);
     this.segments =
         SegmentStore.open(
-            disk,
-            memory,
-            storeId,
-            snapshots.nextAddress(),
-            loaded.segments(),
-            settings.segments());
+            disk, memory, storeId, snapshots.nextAddress(), loaded.segments(), settings.segments());
     Ballast ballast = Ballast.open(disk, settings.ballastBytes());
     this.state =
         new ShardState(
@@ -105,8 +100,7 @@ final class Shard implements ShardBatch.Observer {
     this.clean = state.stopped() && !replayed;
     this.window = new Window(memory, settings.windowBytes(), end);
     this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
-    Checkpoints.Stores stores =
-        new Checkpoints.Stores(segments, snapshots, ballast, destage, loop);
+    Checkpoints.Stores stores = new Checkpoints.Stores(segments, snapshots, ballast, destage, loop);
     this.parts =
         new ShardParts(
             settings,

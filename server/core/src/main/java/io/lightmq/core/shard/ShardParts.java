@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import java.util.List;
 
 /** A shard's parts, put together once its state is recovered. */
 @OwnedBy("shard")
@@ -56,16 +55,14 @@ final class ShardParts {
     recorder.touches(later);
     DestinationRules rules = rules(settings);
     Subscribing subscribing =
-        new Subscribing(
-            state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
+        new Subscribing(state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, time);
     Settlements settlements = new Settlements(state);
     this.publishing =
         new Publishing(
             settings, state, recorder, sessions, settlements, ready, time, counters, later);
     Consuming consuming =
-        new Consuming(
-            state, recorder, sessions, settlements, dispatcher, subscribing, counters);
+        new Consuming(state, recorder, sessions, settlements, dispatcher, subscribing, counters);
     Administration administration =
         new Administration(state, recorder, sessions, subscribing, rules, counters);
     this.commands = new Commands(sessions, publishing, consuming, administration);
@@ -97,24 +94,17 @@ final class ShardParts {
     }
 
     @Override
-    public void touch(
-        Subscription subscription, int lane, long blockKey) {
+    public void touch(Subscription subscription, int lane, long blockKey) {
       runner().touch(subscription, lane, blockKey);
     }
 
     @Override
-    public void giveUp(
-        Subscription subscription,
-        int lane,
-        long from,
-        int count,
-        Reason reason) {
+    public void giveUp(Subscription subscription, int lane, long from, int count, Reason reason) {
       runner().giveUp(subscription, lane, from, count, reason);
     }
 
     @Override
-    public void damaged(
-        Subscription subscription, IOException cause) {
+    public void damaged(Subscription subscription, IOException cause) {
       runner().damaged(subscription, cause);
     }
   }
@@ -122,8 +112,7 @@ final class ShardParts {
   private static DestinationRules rules(BrokerSettings settings) {
     List<DestinationRules.Rule> rules = new ArrayList<>();
     for (BrokerSettings.DestinationRule rule : settings.rules()) {
-      rules.add(
-          new DestinationRules.Rule(rule.pattern(), new DestinationSettings(rule.tier())));
+      rules.add(new DestinationRules.Rule(rule.pattern(), new DestinationSettings(rule.tier())));
     }
     // The least specific pattern, and the last among its equals.
     rules.add(new DestinationRules.Rule(">", new DestinationSettings(settings.defaultTier())));

@@ -1,7 +1,6 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Decisions;
-import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
@@ -65,8 +64,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private long parkedTimerNanos = Long.MAX_VALUE;
   private Loop.@Nullable Timer flushTimer;
 
-  ShardRunner(
-      ShardParts parts, CommandQueue queue, Loop loop, ShardBatch.Observer observer) {
+  ShardRunner(ShardParts parts, CommandQueue queue, Loop loop, ShardBatch.Observer observer) {
     this.parts = parts;
     this.queue = queue;
     this.loop = loop;
@@ -272,7 +270,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
           new Acked(
               destination.id(),
               subscription.id(),
-              each.reason() == Decisions.Reason.EXPIRED ? ShardRecord.Reason.EXPIRED
+              each.reason() == Decisions.Reason.EXPIRED
+                  ? ShardRecord.Reason.EXPIRED
                   : ShardRecord.Reason.ACKNOWLEDGED,
               List.of(each.range())));
     } else {

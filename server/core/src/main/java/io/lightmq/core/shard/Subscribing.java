@@ -87,8 +87,7 @@ final class Subscribing {
 
   /** Creates a destination that does not exist. */
   Destination create(DestinationName name, DestinationSettings settings) {
-    recorder.create(
-        new DestinationCreated(state.destinations().nextId(), name, settings.tier()));
+    recorder.create(new DestinationCreated(state.destinations().nextId(), name, settings.tier()));
     Destination created = state.destinations().find(name);
     if (created == null) {
       throw new IllegalStateException(name + " was not created");
@@ -105,8 +104,7 @@ final class Subscribing {
     DestinationName name =
         new DestinationName(
             kind, "temp." + session.peer().connectionId() + "." + Long.toHexString(id));
-    Destination created =
-        state.destinations().create(id, name, DestinationSettings.DEFAULT);
+    Destination created = state.destinations().create(id, name, DestinationSettings.DEFAULT);
     if (kind.isQueue()) {
       created.open(id, SubscriptionKind.QUEUE, null, null, false);
     }
@@ -148,7 +146,11 @@ final class Subscribing {
     if (queue != name.kind().isQueue()) {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
-          name.name() + " is a " + name.kind() + "; it cannot be consumed as " + command.subscribe());
+          name.name()
+              + " is a "
+              + name.kind()
+              + "; it cannot be consumed as "
+              + command.subscribe());
     }
     if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
       throw new Refusal(
@@ -161,7 +163,11 @@ final class Subscribing {
           case QUEUE -> destination.queueSubscription();
           case PLAIN ->
               destination.open(
-                  volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, command.noLocal());
+                  volatileId(),
+                  SubscriptionKind.PLAIN,
+                  session.clientId(),
+                  null,
+                  command.noLocal());
           case SHARED -> shared(session, destination, command);
           case DURABLE -> durable(session, destination, command, SubscriptionKind.DURABLE);
           case SHARED_DURABLE ->
@@ -216,8 +222,7 @@ final class Subscribing {
       if (known.kind() != kind) {
         throw differs(known, key);
       }
-      boolean same =
-          known.destination() == destination && known.noLocal() == command.noLocal();
+      boolean same = known.destination() == destination && known.noLocal() == command.noLocal();
       if (known.consumers() > 0 && !(same && kind.isShared())) {
         throw same ? inUse(key, FaultCode.INVALID_SUBSCRIPTION) : differs(known, key);
       }

@@ -170,7 +170,7 @@ final class DeliveryBench implements Decisions {
 
   @Override
   public void giveUp(Subscription subscription, int lane, long from, int count, Reason reason) {
-    givenUp.add(reason + " " + (from & 0xFFFFFFFFL));
+    givenUp.add(reason + " " + (from & 0xFFFFFFFFL) + (count > 1 ? "+" + count : ""));
     subscription.acknowledge(lane, from, count);
   }
 

@@ -224,13 +224,31 @@ class DispatcherTest {
     Destination topic = bench.topic();
     Subscription quiet = topic.open(90, SubscriptionKind.DURABLE, "c", "s", true);
     Consumer consumer = dispatcher.attach(first, 1, 1, quiet);
-    bench.publish(topic, 1, 50, bench.wallMillis(), 9);
+    bench.publish(topic, 3, 50, bench.wallMillis(), 9);
     bench.publish(topic, 1, 50, 0, 1);
     bench.publish(topic, 2, 50, bench.wallMillis() + 1, 9);
     dispatcher.pull(consumer, 1, 10, 1 << 20, 500);
-    assertThat(one.sequences()).containsExactly(2L, 3L);
-    assertThat(bench.givenUp).containsExactly("EXPIRED 0", "LOCAL 1");
+    assertThat(one.sequences()).containsExactly(4L, 5L);
+    assertThat(bench.givenUp).containsExactly("EXPIRED 0+3", "LOCAL 3");
     assertThat(quiet.backlog()).isEqualTo(2);
+  }
+
+  @Test
+  void whatHasExpiredInABacklogIsGivenUpWhenItIsRead() {
+    Consumer consumer = dispatcher.attach(first, 1, 1, subscription);
+    bench.publish(queue, 5, 50, bench.wallMillis(), 9);
+    bench.publish(queue, 1, 50);
+    bench.publish(queue, 5, 50, bench.wallMillis(), 9);
+    bench.leaveWindow();
+    dispatcher.pull(consumer, 1, 3, 1 << 20, 0);
+    bench.loops.runUntilIdle();
+    assertThat(one.sequences()).containsExactly(5L);
+    dispatcher.pull(consumer, 2, 3, 1 << 20, 0);
+    bench.loops.runUntilIdle();
+    assertThat(one.done).containsExactly("2 OK");
+    assertThat(String.join(" ", bench.givenUp)).startsWith("EXPIRED 0").endsWith("EXPIRED 9+2");
+    assertThat(subscription.backlog()).isEqualTo(1);
+    assertThat(one.buffers).isZero();
   }
 
   @Test

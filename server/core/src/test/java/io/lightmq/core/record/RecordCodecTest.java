@@ -55,9 +55,7 @@ class RecordCodecTest {
               9, new DestinationName(DestinationKind.QUEUE, "ordérs"), Durability.BALANCED),
           new DestinationSet(9, Durability.PERFORMANCE),
           new DestinationDeleted(9),
-          new SubscriptionOpened(
-              12,
-              9, SubscriptionKind.DURABLE, "client", "sub", null, true),
+          new SubscriptionOpened(12, 9, SubscriptionKind.DURABLE, "client", "sub", null, true),
           new SubscriptionClosed(9, 12),
           new Acked(9, 12, Reason.EXPIRED, RANGES),
           new Purged(9, 12, 4, (3L << 32) | 900, RANGES),

@@ -112,7 +112,8 @@ class FakePeer implements Peer {
       at += length;
     }
     if (at != delivery.length()) {
-      throw new AssertionError("a delivery of " + delivery.length() + " bytes has entries of " + at);
+      throw new AssertionError(
+          "a delivery of " + delivery.length() + " bytes has entries of " + at);
     }
     delivery.entries().release();
     for (Received each : all) {
