@@ -97,6 +97,7 @@ final class Shard implements ShardBatch.Observer {
     Listening listener = new Listening();
     long end = journal.start(from, listener);
     state.destinations().all().forEach(destination -> destination.durable().show());
+    state.links().allUsed(loops.clock().wallMillis());
     this.clean = state.stopped() && !replayed;
     this.window = new Window(memory, settings.windowBytes(), end);
     this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
@@ -139,7 +140,7 @@ final class Shard implements ShardBatch.Observer {
       return 0;
     }
     Snapshot snapshot = loaded.snapshot().get();
-    StateSnapshot.decode(snapshot.state(), state, loops.clock().wallMillis());
+    StateSnapshot.decode(snapshot.state(), state);
     Map<Long, List<Piece>> pieces = new HashMap<>();
     for (Piece piece : snapshot.pieces()) {
       pieces.computeIfAbsent(piece.destinationId(), id -> new ArrayList<>()).add(piece);

@@ -144,7 +144,7 @@ final class StateSnapshot implements ShardState.ChangeListener {
   }
 
   /** Reads encoded slices into an empty state. */
-  static void decode(List<ByteBuffer> slices, ShardState into, long nowMillis) throws IOException {
+  static void decode(List<ByteBuffer> slices, ShardState into) throws IOException {
     FieldReader head = new FieldReader(slices.get(0).duplicate());
     int version = head.readByte();
     if (version != VERSION) {
@@ -166,7 +166,7 @@ final class StateSnapshot implements ShardState.ChangeListener {
       slice.get(bytes);
       into.destinations().decode(new DataInputStream(new ByteArrayInputStream(bytes)));
     }
-    into.links().decode(new FieldReader(slices.get(slices.size() - 1).duplicate()), nowMillis);
+    into.links().decode(new FieldReader(slices.get(slices.size() - 1).duplicate()));
     into.restore(epoch, stopped, nextSubscriptionId);
   }
 }

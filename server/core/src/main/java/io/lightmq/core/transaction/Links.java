@@ -54,6 +54,11 @@ public final class Links {
     return unused || links.size() > MAX_LINKS ? link.id() : null;
   }
 
+  /** Counts all links as used now: the time since a start is all that is known of their use. */
+  public void allUsed(long nowMillis) {
+    links.values().forEach(link -> link.used(nowMillis));
+  }
+
   // ---- apply ----
 
   /** Applies an attach; creates the link. */
@@ -145,11 +150,10 @@ public final class Links {
   }
 
   /** Reads what {@link #endSnapshot} wrote, into an empty table. */
-  public void decode(FieldReader in, long nowMillis) {
+  public void decode(FieldReader in) {
     int count = in.readCount(MAX_LINKS + 1, 18);
     for (int i = 0; i < count; i++) {
       Link link = Link.decode(in);
-      link.used(nowMillis);
       links.put(link.id(), link);
     }
   }

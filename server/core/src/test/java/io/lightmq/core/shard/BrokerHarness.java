@@ -1,0 +1,225 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.sim.SimulatedDisk;
+import io.lightmq.core.sim.SimulatedLoops;
+import io.lightmq.core.storage.journal.JournalSettings;
+import io.lightmq.core.storage.segment.SegmentSettings;
+import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.MessageWriter;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+
+/** A broker on simulated loops and a simulated disk, with short words for what clients do. */
+final class BrokerHarness {
+  final long seed;
+  final SimulatedDisk disk;
+  SimulatedLoops loops;
+  Broker broker;
+  UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
+  BrokerSettings settings = settings(64 << 10);
+  int releasedBytes;
+  private int correlation;
+  private long connections;
+  private int starts;
+
+  BrokerHarness(long seed) {
+    this.seed = seed;
+    this.disk = new SimulatedDisk(seed);
+  }
+
+  static BrokerSettings settings(int journalFileBytes) {
+    return new BrokerSettings(
+        Durability.HIGH,
+        true,
+        List.of(new BrokerSettings.DestinationRule("fast.*", Durability.PERFORMANCE)),
+        1 << 17,
+        1 << 20,
+        JournalSettings.small(journalFileBytes),
+        new SegmentSettings(64 << 10, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
+        16 << 10,
+        8 << 10,
+        16 << 10,
+        80,
+        0,
+        5_000);
+  }
+
+  /** Starts the broker and waits until it takes commands. */
+  BrokerHarness open() throws IOException {
+    loops = new SimulatedLoops(seed * 31 + starts++);
+    broker = Broker.begin(settings, wrap.apply(disk), loops);
+    loops.runUntil(() -> broker.ready().isDone());
+    broker.ready().join();
+    return this;
+  }
+
+  /** Ends the process, or cuts the power. */
+  void crash(boolean power) {
+    loops.crash();
+    if (power) {
+      disk.crash();
+    } else {
+      disk.kill();
+    }
+  }
+
+  /** Closes in order. */
+  void close() throws IOException {
+    var stopped = broker.stop();
+    loops.runUntil(stopped::isDone);
+    broker.finish();
+    loops.close();
+    disk.kill();
+  }
+
+  int nextCorrelation() {
+    return ++correlation;
+  }
+
+  FakePeer newPeer() {
+    return new FakePeer((broker.epoch() << 32) | ++connections);
+  }
+
+  FakePeer attach(UUID link, long linkEpoch, long answersFrom, String clientId) {
+    FakePeer peer = newPeer();
+    int c = nextCorrelation();
+    broker.submit(new Command.Attach(peer, c, link, linkEpoch, answersFrom, clientId));
+    Peer.Reply reply = reply(peer, c);
+    if (!(reply instanceof Peer.Reply.Attached)) {
+      throw new AssertionError("attach was answered " + reply);
+    }
+    return peer;
+  }
+
+  FakePeer attach() {
+    return attach(new UUID(seed, nextCorrelation()), 1, 1, null);
+  }
+
+  Peer.Reply reply(FakePeer peer, int c) {
+    loops.runUntil(() -> peer.replies.containsKey(c) || !peer.disconnects.isEmpty());
+    Peer.Reply reply = peer.replies.get(c);
+    if (reply == null) {
+      throw new AssertionError("disconnected: " + peer.disconnects);
+    }
+    return reply;
+  }
+
+  long producer(FakePeer peer, DestinationName name) {
+    int c = nextCorrelation();
+    broker.submit(new Command.AttachProducer(peer, c, name, true));
+    return ((Peer.Reply.ProducerAttached) reply(peer, c)).destinationId();
+  }
+
+  Peer.Reply tryConsumer(
+      FakePeer peer, int id, DestinationName name, Command.Subscribe subscribe, String named) {
+    int c = nextCorrelation();
+    broker.submit(
+        new Command.AttachConsumer(peer, c, id, 1, name, subscribe, named, null, false, true));
+    return reply(peer, c);
+  }
+
+  long consumer(
+      FakePeer peer, int id, DestinationName name, Command.Subscribe subscribe, String named) {
+    Peer.Reply reply = tryConsumer(peer, id, name, subscribe, named);
+    if (reply instanceof Peer.Reply.ConsumerAttached attached) {
+      return attached.destinationId();
+    }
+    throw new AssertionError("consumer was answered " + reply);
+  }
+
+  int publish(FakePeer peer, long destination, long number, String... texts) {
+    int c = nextCorrelation();
+    broker.submit(
+        new Command.Publish(
+            peer, c, destination, number, texts.length, bytes(number > 0, 0, texts)));
+    return c;
+  }
+
+  FaultCode receipt(FakePeer peer, int c) {
+    loops.runUntil(() -> find(peer, c) != null || !peer.disconnects.isEmpty());
+    FakePeer.Receipt receipt = find(peer, c);
+    if (receipt == null) {
+      throw new AssertionError("disconnected: " + peer.disconnects);
+    }
+    return receipt.code();
+  }
+
+  static FakePeer.Receipt find(FakePeer peer, int c) {
+    for (FakePeer.Receipt receipt : peer.receipts) {
+      if (receipt.correlation() == c) {
+        return receipt;
+      }
+    }
+    return null;
+  }
+
+  List<FakePeer.Received> pull(FakePeer peer, int consumer, int messages) {
+    int before = peer.received.size();
+    int ended = peer.pullsDone.size();
+    broker.submit(new Command.Pull(peer, consumer, nextCorrelation(), messages, 1 << 20, 0));
+    loops.runUntil(() -> peer.received.size() > before || peer.pullsDone.size() > ended);
+    return List.copyOf(peer.received.subList(before, peer.received.size()));
+  }
+
+  Peer.Reply acknowledge(FakePeer peer, int consumer, long destination, SequenceRange... ranges) {
+    int c = nextCorrelation();
+    broker.submit(
+        new Command.Acknowledge(
+            peer, c, List.of(new Command.Acked(consumer, destination, List.of(ranges)))));
+    return reply(peer, c);
+  }
+
+  String admin(String verb, Map<String, String> arguments) {
+    FakePeer peer = newPeer();
+    int c = nextCorrelation();
+    broker.submit(new Command.Admin(peer, c, verb, arguments));
+    Peer.Reply reply = reply(peer, c);
+    return reply instanceof Peer.Reply.Json json ? json.json() : reply.toString();
+  }
+
+  Command.Bytes bytes(boolean persistent, long timeToLive, String... texts) {
+    ByteBuffer all = ByteBuffer.allocate(1 << 16);
+    for (String text : texts) {
+      ByteBuffer message = message(persistent, timeToLive, text);
+      all.putInt(message.remaining()).put(message);
+    }
+    all.flip();
+    return new Command.Bytes() {
+      private boolean released;
+
+      @Override
+      public ByteBuffer buffer() {
+        if (released) {
+          throw new AssertionError("released bytes are used");
+        }
+        return all;
+      }
+
+      @Override
+      public void release() {
+        if (released) {
+          throw new AssertionError("bytes are released twice");
+        }
+        released = true;
+        releasedBytes += all.limit();
+      }
+    };
+  }
+
+  private static ByteBuffer message(boolean persistent, long timeToLive, String text) {
+    MessageWriter writer = new MessageWriter(1 << 16);
+    writer
+        .start(io.lightmq.wire.entry.BodyType.TEXT, 4, persistent, timeToLive, 0)
+        .properties(Map.of())
+        .textBody(text)
+        .finish();
+    return ByteBuffer.wrap(writer.toByteArray());
+  }
+}
