@@ -1,0 +1,178 @@
+package io.lightmq.client;
+
+import io.lightmq.client.link.ClientUri;
+import io.lightmq.client.link.LinkSettings;
+import io.lightmq.client.message.ObjectTrust;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a connection is made with: parsed once, from a URI with its options.
+ *
+ * @param prefetchMessages at most so many messages wait in a consumer
+ * @param prefetchBytes at most so many bytes of messages, but at least one message
+ * @param parkMillis how long the broker keeps a pull that finds nothing
+ * @param messageSizeLimit largest encoded message in bytes
+ */
+record ClientSettings(
+    LinkSettings link,
+    int prefetchMessages,
+    int prefetchBytes,
+    int parkMillis,
+    int messageSizeLimit,
+    ObjectTrust trust) {
+
+  private static final long MILLIS_MAX = 86_400_000;
+
+  /** An option with the range of its value. */
+  private record Range(long least, long most, long standard) {}
+
+  private static final Map<String, Range> NUMBERS = new LinkedHashMap<>();
+
+  static {
+    NUMBERS.put("connectTimeoutMillis", new Range(1, MILLIS_MAX, 10_000));
+    NUMBERS.put("requestTimeoutMillis", new Range(1, MILLIS_MAX, 30_000));
+    NUMBERS.put("sendTimeoutMillis", new Range(0, MILLIS_MAX, 30_000));
+    NUMBERS.put("maxUnconfirmedBytes", new Range(1, 1L << 40, 64L << 20));
+    NUMBERS.put("batchBytes", new Range(1, 1 << 20, 16 << 10));
+    NUMBERS.put("lingerMillis", new Range(0, 10_000, 10));
+    NUMBERS.put("prefetchMessages", new Range(1, 20_000, 1_000));
+    NUMBERS.put("prefetchBytes", new Range(1, 64 << 20, 2 << 20));
+    NUMBERS.put("parkMillis", new Range(1, 60_000, 500));
+    NUMBERS.put("messageSizeLimit", new Range(1 << 10, 64 << 20, 4 << 20));
+    NUMBERS.put("reconnectDelayMillis", new Range(1, MILLIS_MAX, 50));
+    NUMBERS.put("maxReconnectDelayMillis", new Range(1, MILLIS_MAX, 2_000));
+    NUMBERS.put("reconnectAttempts", new Range(-1, Integer.MAX_VALUE, -1));
+  }
+
+  private static final Set<String> TEXTS =
+      Set.of("clientId", "user", "password", "failover", "trustedPackages");
+
+  /** Options of an embedded broker, which its own module reads. */
+  private static final Set<String> EMBEDDED = Set.of("keep");
+
+  /** The names of all options. */
+  static Set<String> optionNames() {
+    Set<String> names = new TreeSet<>(NUMBERS.keySet());
+    names.addAll(TEXTS);
+    names.addAll(EMBEDDED);
+    return names;
+  }
+
+  /**
+   * The settings of a URI.
+   *
+   * @throws IllegalArgumentException for an unknown option, naming the nearest known one, and for a
+   *     value out of its range
+   */
+  static ClientSettings of(ClientUri uri) {
+    Map<String, String> options = new LinkedHashMap<>();
+    for (Map.Entry<String, String> option : uri.options().entrySet()) {
+      String name = canonical(option.getKey());
+      if (options.put(name, option.getValue()) != null) {
+        throw new IllegalArgumentException("the option " + name + " is given twice");
+      }
+    }
+    boolean embedded = uri.hosts().isEmpty();
+    if (options.containsKey("keep") && !embedded) {
+      throw new IllegalArgumentException(
+          "the option keep is for lightmq:mem and lightmq:file only");
+    }
+    Numbers numbers = new Numbers(options);
+    LinkSettings link =
+        new LinkSettings(
+            uri,
+            emptyAsNull(options.get("user")),
+            options.get("password"),
+            emptyAsNull(options.get("clientId")),
+            (int) numbers.get("connectTimeoutMillis"),
+            (int) numbers.get("requestTimeoutMillis"),
+            (int) numbers.get("sendTimeoutMillis"),
+            numbers.get("maxUnconfirmedBytes"),
+            (int) numbers.get("batchBytes"),
+            (int) numbers.get("lingerMillis"),
+            bool("failover", options.getOrDefault("failover", "true")),
+            (int) numbers.get("reconnectDelayMillis"),
+            (int) numbers.get("maxReconnectDelayMillis"),
+            (int) numbers.get("reconnectAttempts"));
+    return new ClientSettings(
+        link,
+        (int) numbers.get("prefetchMessages"),
+        (int) numbers.get("prefetchBytes"),
+        (int) numbers.get("parkMillis"),
+        (int) numbers.get("messageSizeLimit"),
+        new ObjectTrust(packages(options.getOrDefault("trustedPackages", ""))));
+  }
+
+  /** The option's name as written here; case and ID/Id make no difference. */
+  static String canonical(String name) {
+    Set<String> known = optionNames();
+    for (String option : known) {
+      if (option.equalsIgnoreCase(name)) {
+        return option;
+      }
+    }
+    if (name.toLowerCase(Locale.ROOT).equals("username")) {
+      return "user";
+    }
+    List<String> near = NearNames.of(name, known, 1);
+    throw new IllegalArgumentException(
+        "the option '"
+            + name
+            + "' is unknown; "
+            + (near.isEmpty()
+                ? "known are " + String.join(", ", known)
+                : "did you mean " + near.get(0) + "?"));
+  }
+
+  private static @Nullable String emptyAsNull(@Nullable String text) {
+    return text == null || text.isEmpty() ? null : text;
+  }
+
+  private static boolean bool(String name, String value) {
+    if (value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false")) {
+      return value.equalsIgnoreCase("true");
+    }
+    throw new IllegalArgumentException("the option " + name + " is true or false, not " + value);
+  }
+
+  private static Set<String> packages(String list) {
+    Set<String> packages = new TreeSet<>();
+    for (String part : list.split(",", -1)) {
+      String name = part.trim();
+      if (!name.isEmpty()) {
+        packages.add(name.endsWith(".*") ? name.substring(0, name.length() - 2) : name);
+      }
+    }
+    return packages;
+  }
+
+  private record Numbers(Map<String, String> options) {
+    long get(String name) {
+      Range range = NUMBERS.get(name);
+      if (range == null) {
+        throw new IllegalArgumentException("the option " + name + " is no number");
+      }
+      String text = options.get(name);
+      if (text == null) {
+        return range.standard();
+      }
+      try {
+        long value = Long.parseLong(text.trim());
+        if (value >= range.least() && value <= range.most()) {
+          return value;
+        }
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException(
+            "the option " + name + " is a number, not '" + text + "'", e);
+      }
+      throw new IllegalArgumentException(
+          "the option " + name + " is " + range.least() + " to " + range.most() + ", not " + text);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+package io.lightmq.client;
+
+import io.lightmq.client.link.BrokerLink;
+import io.lightmq.wire.Frame;
+import jakarta.jms.JMSException;
+import jakarta.jms.MessageListener;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages that wait in one consumer, and its pulls. At most {@code prefetchMessages} and about
+ * {@code prefetchBytes} wait. Guarded by its inbox's lock.
+ */
+final class ConsumerQueue {
+  private static final int FIRST_WINDOW = 16;
+
+  private final int id;
+  private final BrokerLink link;
+  private final ClientSettings settings;
+  private final ArrayDeque<Arrived> waiting = new ArrayDeque<>();
+  private long waitingBytes;
+  private int window;
+  private int lastPullId;
+  private int asked;
+  private boolean pullOpen;
+  private int emptyPullId;
+
+  /** Whether it wants messages: it has a listener, or receive was called. */
+  boolean active;
+
+  /** Whether the application has closed it. */
+  boolean closed;
+
+  /**
+   * Messages that were handed over and are not settled; an explicit mode keeps it open for them.
+   */
+  int unsettled;
+
+  @Nullable MessageListener listener;
+  @Nullable JMSException ended;
+
+  ConsumerQueue(int id, BrokerLink link, ClientSettings settings) {
+    this.id = id;
+    this.link = link;
+    this.settings = settings;
+    this.window = Math.min(FIRST_WINDOW, settings.prefetchMessages());
+  }
+
+  int id() {
+    return id;
+  }
+
+  boolean isEmpty() {
+    return waiting.isEmpty();
+  }
+
+  @Nullable Arrived peek() {
+    return waiting.peek();
+  }
+
+  Arrived take() {
+    Arrived first = waiting.remove();
+    waitingBytes -= first.entry().length;
+    return first;
+  }
+
+  void putBack(Arrived message) {
+    waiting.addFirst(message);
+    waitingBytes += message.entry().length;
+  }
+
+  /** Takes what came; the window grows when the broker had as much as was asked for. */
+  void add(int pullId, List<Arrived> messages) {
+    for (Arrived message : messages) {
+      waiting.add(message);
+      waitingBytes += message.entry().length;
+    }
+    if (pullId == lastPullId) {
+      pullOpen = false;
+      if (messages.size() >= asked) {
+        window = Math.min(settings.prefetchMessages(), window * 2);
+      }
+    }
+  }
+
+  /** A pull has ended without a message. */
+  void ended(int pullId) {
+    if (pullId == lastPullId) {
+      pullOpen = false;
+      emptyPullId = pullId;
+    }
+  }
+
+  /** The connection is lost: the broker has everything back that waits here. */
+  void lost() {
+    waiting.clear();
+    waitingBytes = 0;
+    pullOpen = false;
+  }
+
+  /** Takes all that waits, to give it back. */
+  List<Arrived> drain() {
+    List<Arrived> all = new ArrayList<>(waiting);
+    waiting.clear();
+    waitingBytes = 0;
+    return all;
+  }
+
+  /** Asks for more once half of the window is used up. */
+  void pullIfNeeded() {
+    if (active
+        && !closed
+        && ended == null
+        && !pullOpen
+        && waiting.size() <= window / 2
+        && waitingBytes <= settings.prefetchBytes() / 2) {
+      pull(settings.parkMillis());
+    }
+  }
+
+  /** Asks for an answer now; the pull's id for {@link #wasEmpty}. */
+  int pullNow() {
+    pull(0);
+    return lastPullId;
+  }
+
+  private void pull(int parkMillis) {
+    lastPullId = lastPullId == Integer.MAX_VALUE ? 1 : lastPullId + 1;
+    pullOpen = true;
+    asked = Math.max(1, window - waiting.size());
+    int bytes = (int) Math.max(1, settings.prefetchBytes() - waitingBytes);
+    link.pull(new Frame.PullOne(id, lastPullId, asked, bytes, parkMillis));
+  }
+
+  /** Whether that pull is still to be answered. */
+  boolean isOpen(int pullId) {
+    return pullOpen && pullId == lastPullId;
+  }
+
+  /** Whether that pull found nothing. */
+  boolean wasEmpty(int pullId) {
+    return emptyPullId == pullId;
+  }
+}

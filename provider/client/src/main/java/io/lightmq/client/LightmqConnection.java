@@ -1,0 +1,407 @@
+package io.lightmq.client;
+
+import io.lightmq.client.fault.JmsFaults;
+import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkException;
+import io.lightmq.client.link.LinkListener;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.FaultCode;
+import jakarta.jms.ConnectionConsumer;
+import jakarta.jms.ConnectionMetaData;
+import jakarta.jms.Destination;
+import jakarta.jms.ExceptionListener;
+import jakarta.jms.JMSException;
+import jakarta.jms.Queue;
+import jakarta.jms.QueueConnection;
+import jakarta.jms.QueueSession;
+import jakarta.jms.ServerSessionPool;
+import jakarta.jms.Session;
+import jakarta.jms.Topic;
+import jakarta.jms.TopicConnection;
+import jakarta.jms.TopicSession;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A connection: sessions over one link. */
+final class LightmqConnection implements QueueConnection, TopicConnection {
+  private static final Logger LOG = LoggerFactory.getLogger(LightmqConnection.class);
+
+  private record Route(ConsumerQueue queue, Inbox inbox) {}
+
+  private final ClientSettings settings;
+  private final Domain domain;
+  private final BrokerLink link;
+  private final Destinations destinations = new Destinations();
+  private final AtomicLong messageNumbers = new AtomicLong();
+  private final Map<Integer, Route> routes = new ConcurrentHashMap<>();
+  private final List<LightmqSession> sessions = new CopyOnWriteArrayList<>();
+  private @Nullable String clientId;
+  private boolean used;
+  private boolean started;
+  private volatile boolean closed;
+  private volatile @Nullable LinkException failure;
+  private volatile @Nullable ExceptionListener exceptionListener;
+
+  private LightmqConnection(ClientSettings settings, Domain domain) throws JMSException {
+    this.settings = settings;
+    this.domain = domain;
+    this.clientId = settings.link().clientId();
+    try {
+      this.link = BrokerLink.open(settings.link(), new Events());
+    } catch (LinkException e) {
+      throw JmsFaults.of(e.code(), String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  static LightmqConnection open(ClientSettings settings, Domain domain) throws JMSException {
+    return new LightmqConnection(settings, domain);
+  }
+
+  // ---- for sessions ----
+
+  ClientSettings settings() {
+    return settings;
+  }
+
+  BrokerLink link() {
+    return link;
+  }
+
+  Destinations destinations() {
+    return destinations;
+  }
+
+  AtomicLong messageNumbers() {
+    return messageNumbers;
+  }
+
+  void register(ConsumerQueue queue, Inbox inbox) {
+    routes.put(queue.id(), new Route(queue, inbox));
+  }
+
+  void unregister(ConsumerQueue queue) {
+    routes.remove(queue.id());
+  }
+
+  void requireOpen() throws JMSException {
+    if (closed) {
+      throw JmsFaults.closed("connection");
+    }
+    LinkException cause = failure;
+    if (cause != null) {
+      throw JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause);
+    }
+  }
+
+  synchronized @Nullable String clientIdOrNull() {
+    return clientId;
+  }
+
+  void requireOwner(Destination destination) throws JMSException {
+    if (destination instanceof TemporaryDestination temporary
+        && temporary.owner() != null
+        && temporary.owner() != this) {
+      throw JmsFaults.invalidDestination(
+          "the temporary destination " + temporary + " belongs to another connection");
+    }
+  }
+
+  Destination createTemporary(DestinationKind kind) throws JMSException {
+    requireOpen();
+    return TemporaryDestination.created(
+        this, Awaiting.answer(link.createTemporary(kind), "creating a temporary destination"));
+  }
+
+  void deleteTemporary(TemporaryDestination destination) throws JMSException {
+    requireOpen();
+    BrokerLink.Temporary temporary = destination.temporary;
+    if (temporary != null) {
+      Awaiting.answer(link.deleteTemporary(temporary), "deleting " + destination);
+    }
+  }
+
+  void closing(LightmqSession session) {
+    sessions.remove(session);
+  }
+
+  // ---- client id ----
+
+  @Override
+  public @Nullable String getClientID() throws JMSException {
+    requireOpen();
+    return clientIdOrNull();
+  }
+
+  @Override
+  public synchronized void setClientID(@Nullable String newId) throws JMSException {
+    requireOpen();
+    if (settings.link().clientId() != null) {
+      throw JmsFaults.illegalState(
+          "the client id " + clientId + " was set by the connection factory and stays");
+    }
+    if (clientId != null) {
+      throw JmsFaults.illegalState("the client id is already " + clientId);
+    }
+    if (used) {
+      throw JmsFaults.illegalState(
+          "the client id must be set before the connection is used in any other way");
+    }
+    if (newId == null || newId.isEmpty()) {
+      throw JmsFaults.invalidClientId("a client id has at least one character");
+    }
+    Awaiting.answer(link.setClientId(newId), "setting the client id " + newId);
+    clientId = newId;
+  }
+
+  /** From now on the client id stays as it is. */
+  synchronized void use() throws JMSException {
+    requireOpen();
+    used = true;
+  }
+
+  // ---- sessions ----
+
+  private LightmqSession session(boolean transacted, int acknowledgeMode, Domain kind)
+      throws JMSException {
+    use();
+    if (!transacted && acknowledgeMode == Session.SESSION_TRANSACTED) {
+      throw JmsFaults.invalidArgument(
+          "a session that is not transacted has the mode 1, 2 or 3, not 0");
+    }
+    return openSession(transacted ? AckMode.TRANSACTED : AckMode.of(acknowledgeMode), kind);
+  }
+
+  LightmqSession openSession(AckMode mode, Domain kind) throws JMSException {
+    requireOpen();
+    LightmqSession session = new LightmqSession(this, kind, mode);
+    synchronized (this) {
+      sessions.add(session);
+      if (started) {
+        session.inbox().start();
+      }
+    }
+    return session;
+  }
+
+  @Override
+  public Session createSession(boolean transacted, int acknowledgeMode) throws JMSException {
+    return session(transacted, acknowledgeMode, domain);
+  }
+
+  @Override
+  public Session createSession(int sessionMode) throws JMSException {
+    use();
+    return openSession(AckMode.of(sessionMode), domain);
+  }
+
+  @Override
+  public Session createSession() throws JMSException {
+    return createSession(Session.AUTO_ACKNOWLEDGE);
+  }
+
+  @Override
+  public QueueSession createQueueSession(boolean transacted, int acknowledgeMode)
+      throws JMSException {
+    return session(transacted, acknowledgeMode, Domain.QUEUE);
+  }
+
+  @Override
+  public TopicSession createTopicSession(boolean transacted, int acknowledgeMode)
+      throws JMSException {
+    return session(transacted, acknowledgeMode, Domain.TOPIC);
+  }
+
+  // ---- connection consumers ----
+
+  private ConnectionConsumer unavailable(String call, @Nullable Destination destination)
+      throws JMSException {
+    use();
+    destinations.nameOf(destination);
+    throw JmsFaults.unavailable(call + " is");
+  }
+
+  @Override
+  public ConnectionConsumer createConnectionConsumer(
+      Destination destination, String selector, ServerSessionPool pool, int count)
+      throws JMSException {
+    return unavailable("a connection consumer", destination);
+  }
+
+  @Override
+  public ConnectionConsumer createConnectionConsumer(
+      Queue queue, String selector, ServerSessionPool pool, int count) throws JMSException {
+    return unavailable("a connection consumer", queue);
+  }
+
+  @Override
+  public ConnectionConsumer createConnectionConsumer(
+      Topic topic, String selector, ServerSessionPool pool, int count) throws JMSException {
+    return unavailable("a connection consumer", topic);
+  }
+
+  @Override
+  public ConnectionConsumer createSharedConnectionConsumer(
+      Topic topic, String name, String selector, ServerSessionPool pool, int count)
+      throws JMSException {
+    domain.requireTopics("createSharedConnectionConsumer");
+    return unavailable("a shared connection consumer", topic);
+  }
+
+  @Override
+  public ConnectionConsumer createDurableConnectionConsumer(
+      Topic topic, String name, String selector, ServerSessionPool pool, int count)
+      throws JMSException {
+    domain.requireTopics("createDurableConnectionConsumer");
+    return unavailable("a durable connection consumer", topic);
+  }
+
+  @Override
+  public ConnectionConsumer createSharedDurableConnectionConsumer(
+      Topic topic, String name, String selector, ServerSessionPool pool, int count)
+      throws JMSException {
+    domain.requireTopics("createSharedDurableConnectionConsumer");
+    return unavailable("a shared durable connection consumer", topic);
+  }
+
+  // ---- life ----
+
+  @Override
+  public ConnectionMetaData getMetaData() throws JMSException {
+    requireOpen();
+    return new ProviderMetaData();
+  }
+
+  @Override
+  public @Nullable ExceptionListener getExceptionListener() throws JMSException {
+    requireOpen();
+    return exceptionListener;
+  }
+
+  @Override
+  public void setExceptionListener(@Nullable ExceptionListener listener) throws JMSException {
+    requireOpen();
+    exceptionListener = listener;
+  }
+
+  @Override
+  public void start() throws JMSException {
+    use();
+    synchronized (this) {
+      started = true;
+      sessions.forEach(session -> session.inbox().start());
+    }
+  }
+
+  @Override
+  public void stop() throws JMSException {
+    refuseInCallback("stopped");
+    use();
+    synchronized (this) {
+      started = false;
+    }
+    for (LightmqSession session : sessions) {
+      session.inbox().stop();
+    }
+  }
+
+  void refuseInCallback(String what) throws JMSException {
+    for (LightmqSession session : sessions) {
+      if (session.isInCallback()) {
+        throw JmsFaults.illegalState(
+            "a connection cannot be " + what + " by a listener of one of its sessions");
+      }
+    }
+  }
+
+  @Override
+  public void close() throws JMSException {
+    if (closed) {
+      return;
+    }
+    refuseInCallback("closed");
+    closed = true;
+    JMSException first = null;
+    for (LightmqSession session : new ArrayList<>(sessions)) {
+      try {
+        session.shut();
+      } catch (JMSException e) {
+        LOG.debug("closing a session failed", e);
+        first = first == null ? e : first;
+      }
+    }
+    sessions.clear();
+    routes.clear();
+    link.close();
+    if (first != null && Thread.currentThread().isInterrupted()) {
+      throw first;
+    }
+  }
+
+  /** Takes what the link tells to where it belongs. */
+  private final class Events implements LinkListener {
+    @Override
+    public void delivered(Frame.Deliver delivery) {
+      Route route = routes.get(delivery.consumerId());
+      if (route != null) {
+        route.inbox().delivered(delivery, route.queue());
+      }
+    }
+
+    @Override
+    public void pullEnded(Frame.PullEnd end) {
+      Route route = routes.get(end.consumerId());
+      if (route != null) {
+        route.inbox().pullEnded(end, route.queue());
+        if (end.code() != FaultCode.OK && end.code() != FaultCode.RETRY_LATER) {
+          tell(JmsFaults.of(end.code(), "the broker has ended a consumer: " + end.code(), null));
+        }
+      }
+    }
+
+    @Override
+    public void lost(LinkException cause) {
+      sessions.forEach(session -> session.inbox().lost());
+    }
+
+    @Override
+    public void restored() {
+      sessions.forEach(session -> session.inbox().restored());
+    }
+
+    @Override
+    public void failed(LinkException cause) {
+      failure = cause;
+      routes.values().forEach(route -> route.inbox().failed(route.queue(), cause));
+      tell(JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause));
+    }
+
+    /** The listener may block or close the connection, so it gets a thread of its own. */
+    private void tell(JMSException exception) {
+      ExceptionListener listener = exceptionListener;
+      if (listener == null) {
+        LOG.error("no exception listener is set: {}", exception.getMessage());
+        return;
+      }
+      Thread teller =
+          new Thread(
+              () -> {
+                try {
+                  listener.onException(exception);
+                } catch (RuntimeException e) {
+                  LOG.warn("an exception listener failed", e);
+                }
+              },
+              "connection-exception");
+      teller.setDaemon(true);
+      teller.start();
+    }
+  }
+}

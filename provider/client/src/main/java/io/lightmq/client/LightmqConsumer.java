@@ -1,0 +1,104 @@
+package io.lightmq.client;
+
+import io.lightmq.client.fault.JmsFaults;
+import jakarta.jms.Destination;
+import jakarta.jms.JMSException;
+import jakarta.jms.Message;
+import jakarta.jms.MessageListener;
+import jakarta.jms.Queue;
+import jakarta.jms.QueueReceiver;
+import jakarta.jms.Topic;
+import jakarta.jms.TopicSubscriber;
+import org.jspecify.annotations.Nullable;
+
+/** A consumer of a queue or of a topic's subscription. */
+final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
+  private final LightmqSession session;
+  private final ConsumerQueue queue;
+  private final Destination destination;
+  private final boolean noLocal;
+  private volatile boolean closed;
+
+  LightmqConsumer(
+      LightmqSession session, ConsumerQueue queue, Destination destination, boolean noLocal) {
+    this.session = session;
+    this.queue = queue;
+    this.destination = destination;
+    this.noLocal = noLocal;
+  }
+
+  private void requireOpen() throws JMSException {
+    session.requireOpen();
+    if (closed) {
+      throw JmsFaults.closed("consumer");
+    }
+  }
+
+  @Override
+  public @Nullable String getMessageSelector() throws JMSException {
+    requireOpen();
+    return null;
+  }
+
+  @Override
+  public @Nullable MessageListener getMessageListener() throws JMSException {
+    requireOpen();
+    return session.inbox().listener(queue);
+  }
+
+  @Override
+  public void setMessageListener(@Nullable MessageListener listener) throws JMSException {
+    requireOpen();
+    session.inbox().listen(queue, listener);
+  }
+
+  @Override
+  public @Nullable Message receive() throws JMSException {
+    return receive(Inbox.FOREVER, message -> message);
+  }
+
+  @Override
+  public @Nullable Message receive(long timeoutMillis) throws JMSException {
+    return receive(timeoutMillis == 0 ? Inbox.FOREVER : timeoutMillis, message -> message);
+  }
+
+  @Override
+  public @Nullable Message receiveNoWait() throws JMSException {
+    return receive(Inbox.NO_WAIT, message -> message);
+  }
+
+  /** As {@link Inbox#receive}. */
+  <T> @Nullable T receive(long waitMillis, Inbox.Converter<T> converter) throws JMSException {
+    requireOpen();
+    if (waitMillis < Inbox.FOREVER) {
+      throw JmsFaults.invalidArgument("the timeout is at least 0 ms, not " + waitMillis);
+    }
+    return session.inbox().receive(queue, waitMillis, converter);
+  }
+
+  @Override
+  public void close() throws JMSException {
+    if (!closed) {
+      closed = true;
+      session.closeConsumer(queue);
+    }
+  }
+
+  @Override
+  public Queue getQueue() throws JMSException {
+    requireOpen();
+    return (Queue) destination;
+  }
+
+  @Override
+  public Topic getTopic() throws JMSException {
+    requireOpen();
+    return (Topic) destination;
+  }
+
+  @Override
+  public boolean getNoLocal() throws JMSException {
+    requireOpen();
+    return noLocal;
+  }
+}

@@ -1,0 +1,296 @@
+package io.lightmq.client;
+
+import io.lightmq.client.fault.JmsFaults;
+import io.lightmq.client.link.BrokerLink;
+import jakarta.jms.CompletionListener;
+import jakarta.jms.DeliveryMode;
+import jakarta.jms.Destination;
+import jakarta.jms.JMSException;
+import jakarta.jms.Message;
+import jakarta.jms.Queue;
+import jakarta.jms.QueueSender;
+import jakarta.jms.Topic;
+import jakarta.jms.TopicPublisher;
+import org.jspecify.annotations.Nullable;
+
+/** A producer, with a destination or without one. */
+final class LightmqProducer implements QueueSender, TopicPublisher {
+  private final LightmqSession session;
+  private final @Nullable Destination destination;
+  private final BrokerLink.@Nullable Target target;
+  private boolean disableMessageId;
+  private boolean disableTimestamp;
+  private int deliveryMode = DeliveryMode.PERSISTENT;
+  private int priority = Message.DEFAULT_PRIORITY;
+  private long timeToLiveMillis;
+  private volatile boolean closed;
+
+  LightmqProducer(LightmqSession session, @Nullable Destination destination) throws JMSException {
+    this.session = session;
+    this.destination = destination;
+    this.target = destination == null ? null : session.outbound().open(destination);
+  }
+
+  private void requireOpen() throws JMSException {
+    session.requireOpen();
+    if (closed) {
+      throw JmsFaults.closed("producer");
+    }
+  }
+
+  @Override
+  public void setDisableMessageID(boolean value) throws JMSException {
+    requireOpen();
+    disableMessageId = value;
+  }
+
+  @Override
+  public boolean getDisableMessageID() throws JMSException {
+    requireOpen();
+    return disableMessageId;
+  }
+
+  @Override
+  public void setDisableMessageTimestamp(boolean value) throws JMSException {
+    requireOpen();
+    disableTimestamp = value;
+  }
+
+  @Override
+  public boolean getDisableMessageTimestamp() throws JMSException {
+    requireOpen();
+    return disableTimestamp;
+  }
+
+  @Override
+  public void setDeliveryMode(int mode) throws JMSException {
+    requireOpen();
+    if (mode != DeliveryMode.PERSISTENT && mode != DeliveryMode.NON_PERSISTENT) {
+      throw JmsFaults.invalidArgument("the delivery mode is 1 or 2, not " + mode);
+    }
+    deliveryMode = mode;
+  }
+
+  @Override
+  public int getDeliveryMode() throws JMSException {
+    requireOpen();
+    return deliveryMode;
+  }
+
+  @Override
+  public void setPriority(int newPriority) throws JMSException {
+    requireOpen();
+    if (newPriority < 0 || newPriority > 9) {
+      throw JmsFaults.invalidArgument("a priority is 0 to 9, not " + newPriority);
+    }
+    priority = newPriority;
+  }
+
+  @Override
+  public int getPriority() throws JMSException {
+    requireOpen();
+    return priority;
+  }
+
+  @Override
+  public void setTimeToLive(long millis) throws JMSException {
+    requireOpen();
+    if (millis < 0) {
+      throw JmsFaults.invalidArgument("the time to live is at least 0 ms, not " + millis);
+    }
+    timeToLiveMillis = millis;
+  }
+
+  @Override
+  public long getTimeToLive() throws JMSException {
+    requireOpen();
+    return timeToLiveMillis;
+  }
+
+  @Override
+  public void setDeliveryDelay(long millis) throws JMSException {
+    requireOpen();
+    checkDelay(millis);
+  }
+
+  /** Only 0 can be had so far. */
+  static void checkDelay(long millis) throws JMSException {
+    if (millis < 0) {
+      throw JmsFaults.invalidArgument("the delivery delay is at least 0 ms, not " + millis);
+    }
+    if (millis > 0) {
+      throw JmsFaults.unavailable("a delivery delay is");
+    }
+  }
+
+  @Override
+  public long getDeliveryDelay() throws JMSException {
+    requireOpen();
+    return 0;
+  }
+
+  @Override
+  public @Nullable Destination getDestination() throws JMSException {
+    requireOpen();
+    return destination;
+  }
+
+  @Override
+  public @Nullable Queue getQueue() throws JMSException {
+    return (Queue) getDestination();
+  }
+
+  @Override
+  public @Nullable Topic getTopic() throws JMSException {
+    return (Topic) getDestination();
+  }
+
+  @Override
+  public void close() {
+    if (!closed) {
+      closed = true;
+      if (target != null) {
+        session.outbound().close(target);
+      }
+    }
+  }
+
+  // ---- to the producer's own destination ----
+
+  @Override
+  public void send(Message message) throws JMSException {
+    send(message, deliveryMode, priority, timeToLiveMillis);
+  }
+
+  @Override
+  public void send(Message message, int mode, int newPriority, long liveMillis)
+      throws JMSException {
+    sendFixed(message, mode, newPriority, liveMillis, null);
+  }
+
+  @Override
+  public void send(Message message, CompletionListener listener) throws JMSException {
+    send(message, deliveryMode, priority, timeToLiveMillis, listener);
+  }
+
+  @Override
+  public void send(
+      Message message, int mode, int newPriority, long liveMillis, CompletionListener listener)
+      throws JMSException {
+    sendFixed(message, mode, newPriority, liveMillis, required(listener));
+  }
+
+  private void sendFixed(
+      Message message,
+      int mode,
+      int newPriority,
+      long liveMillis,
+      @Nullable CompletionListener listener)
+      throws JMSException {
+    requireOpen();
+    if (destination == null) {
+      throw new UnsupportedOperationException(
+          "the producer has no destination; name one in send(destination, message)");
+    }
+    session
+        .outbound()
+        .send(target, destination, message, options(mode, newPriority, liveMillis), listener);
+  }
+
+  // ---- to any destination ----
+
+  @Override
+  public void send(Destination to, Message message) throws JMSException {
+    send(to, message, deliveryMode, priority, timeToLiveMillis);
+  }
+
+  @Override
+  public void send(Destination to, Message message, int mode, int newPriority, long liveMillis)
+      throws JMSException {
+    sendTo(to, message, mode, newPriority, liveMillis, null);
+  }
+
+  @Override
+  public void send(Destination to, Message message, CompletionListener listener)
+      throws JMSException {
+    send(to, message, deliveryMode, priority, timeToLiveMillis, listener);
+  }
+
+  @Override
+  public void send(
+      Destination to,
+      Message message,
+      int mode,
+      int newPriority,
+      long liveMillis,
+      CompletionListener listener)
+      throws JMSException {
+    sendTo(to, message, mode, newPriority, liveMillis, required(listener));
+  }
+
+  private void sendTo(
+      @Nullable Destination to,
+      Message message,
+      int mode,
+      int newPriority,
+      long liveMillis,
+      @Nullable CompletionListener listener)
+      throws JMSException {
+    requireOpen();
+    if (destination != null) {
+      throw new UnsupportedOperationException(
+          "the producer has the destination " + destination + "; use send(message)");
+    }
+    if (to == null) {
+      throw JmsFaults.invalidDestination("the destination is null");
+    }
+    session.outbound().send(null, to, message, options(mode, newPriority, liveMillis), listener);
+  }
+
+  private static CompletionListener required(@Nullable CompletionListener listener) {
+    if (listener == null) {
+      throw new IllegalArgumentException("the completion listener is null");
+    }
+    return listener;
+  }
+
+  private Outbound.Options options(int mode, int newPriority, long liveMillis) {
+    return new Outbound.Options(
+        mode, newPriority, liveMillis, !disableMessageId, !disableTimestamp);
+  }
+
+  // ---- the older names ----
+
+  @Override
+  public void send(Queue queue, Message message) throws JMSException {
+    send((Destination) queue, message);
+  }
+
+  @Override
+  public void send(Queue queue, Message message, int mode, int newPriority, long liveMillis)
+      throws JMSException {
+    send((Destination) queue, message, mode, newPriority, liveMillis);
+  }
+
+  @Override
+  public void publish(Message message) throws JMSException {
+    send(message);
+  }
+
+  @Override
+  public void publish(Message message, int mode, int newPriority, long liveMillis)
+      throws JMSException {
+    send(message, mode, newPriority, liveMillis);
+  }
+
+  @Override
+  public void publish(Topic topic, Message message) throws JMSException {
+    send((Destination) topic, message);
+  }
+
+  @Override
+  public void publish(Topic topic, Message message, int mode, int newPriority, long liveMillis)
+      throws JMSException {
+    send((Destination) topic, message, mode, newPriority, liveMillis);
+  }
+}

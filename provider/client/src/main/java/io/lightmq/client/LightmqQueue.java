@@ -1,0 +1,61 @@
+package io.lightmq.client;
+
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import jakarta.jms.Queue;
+import java.io.Serializable;
+import javax.naming.Reference;
+import javax.naming.Referenceable;
+import javax.naming.StringRefAddr;
+
+/** A queue by name, independent of any connection. */
+public final class LightmqQueue implements Queue, LightmqDestination, Serializable, Referenceable {
+  private static final long serialVersionUID = 1L;
+
+  private final String name;
+
+  /**
+   * The queue of a name.
+   *
+   * @throws IllegalArgumentException if the name has no characters, more than 512 bytes or control
+   *     characters
+   */
+  public LightmqQueue(String name) {
+    this.name = new DestinationName(DestinationKind.QUEUE, name).name();
+  }
+
+  @Override
+  public String getQueueName() {
+    return name;
+  }
+
+  @Override
+  public DestinationName destinationName() {
+    return new DestinationName(DestinationKind.QUEUE, name);
+  }
+
+  @Override
+  public Reference getReference() {
+    return new Reference(
+        LightmqQueue.class.getName(),
+        new StringRefAddr(LightmqObjectFactory.NAME, name),
+        LightmqObjectFactory.class.getName(),
+        null);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof LightmqQueue that && name.equals(that.name);
+  }
+
+  @Override
+  public int hashCode() {
+    return 31 * "Queue".hashCode() + name.hashCode();
+  }
+
+  /** The name. */
+  @Override
+  public String toString() {
+    return name;
+  }
+}

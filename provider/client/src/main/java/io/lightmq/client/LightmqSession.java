@@ -1,0 +1,566 @@
+package io.lightmq.client;
+
+import io.lightmq.client.fault.JmsFaults;
+import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.message.Messages;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import jakarta.jms.BytesMessage;
+import jakarta.jms.Destination;
+import jakarta.jms.JMSException;
+import jakarta.jms.MapMessage;
+import jakarta.jms.Message;
+import jakarta.jms.MessageConsumer;
+import jakarta.jms.MessageListener;
+import jakarta.jms.MessageProducer;
+import jakarta.jms.ObjectMessage;
+import jakarta.jms.Queue;
+import jakarta.jms.QueueBrowser;
+import jakarta.jms.QueueReceiver;
+import jakarta.jms.QueueSender;
+import jakarta.jms.QueueSession;
+import jakarta.jms.StreamMessage;
+import jakarta.jms.TemporaryQueue;
+import jakarta.jms.TemporaryTopic;
+import jakarta.jms.TextMessage;
+import jakarta.jms.Topic;
+import jakarta.jms.TopicPublisher;
+import jakarta.jms.TopicSession;
+import jakarta.jms.TopicSubscriber;
+import java.io.Serializable;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A session: one thread's view of a connection; {@link Inbox} receives, {@link Outbound} sends. */
+final class LightmqSession implements QueueSession, TopicSession {
+  private static final AtomicInteger STARTED = new AtomicInteger();
+
+  private final LightmqConnection connection;
+  private final BrokerLink link;
+  private final Domain domain;
+  private final AckMode mode;
+  private final int id;
+  private final Messages messages;
+  private final Inbox inbox;
+  private final Outbound outbound;
+  private final Completions completions;
+  private final Set<ConsumerQueue> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  LightmqSession(LightmqConnection connection, Domain domain, AckMode mode) throws JMSException {
+    this.connection = connection;
+    this.link = connection.link();
+    this.domain = domain;
+    this.mode = mode;
+    this.id = Awaiting.answer(link.openSession(), "opening a session");
+    ClientSettings settings = connection.settings();
+    String name = "session-" + STARTED.incrementAndGet();
+    this.messages = new Messages(settings.trust(), connection.destinations());
+    this.inbox = new Inbox(mode, link, messages, settings, name, this::acknowledge, this::detach);
+    this.completions = new Completions(name + "-sent", settings.link().requestTimeoutMillis());
+    this.outbound =
+        new Outbound(
+            settings,
+            link,
+            id,
+            mode == AckMode.TRANSACTED,
+            messages,
+            connection.destinations(),
+            connection.messageNumbers(),
+            completions);
+  }
+
+  static void checkMode(int mode) throws JMSException {
+    AckMode.of(mode);
+  }
+
+  Inbox inbox() {
+    return inbox;
+  }
+
+  Outbound outbound() {
+    return outbound;
+  }
+
+  Messages messages() {
+    return messages;
+  }
+
+  void requireOpen() throws JMSException {
+    if (closed) {
+      throw JmsFaults.closed("session");
+    }
+    connection.requireOpen();
+  }
+
+  /** Whether the calling thread runs one of this session's callbacks. */
+  boolean isInCallback() {
+    return inbox.isDispatcher() || completions.isCurrent();
+  }
+
+  private void refuseInCompletion(String call) throws JMSException {
+    if (completions.isCurrent()) {
+      throw JmsFaults.illegalState(call + " must not be called from a completion listener");
+    }
+  }
+
+  // ---- messages ----
+
+  @Override
+  public BytesMessage createBytesMessage() throws JMSException {
+    requireOpen();
+    return messages.bytes();
+  }
+
+  @Override
+  public MapMessage createMapMessage() throws JMSException {
+    requireOpen();
+    return messages.map();
+  }
+
+  @Override
+  public Message createMessage() throws JMSException {
+    requireOpen();
+    return messages.plain();
+  }
+
+  @Override
+  public ObjectMessage createObjectMessage() throws JMSException {
+    return createObjectMessage(null);
+  }
+
+  @Override
+  public ObjectMessage createObjectMessage(@Nullable Serializable object) throws JMSException {
+    requireOpen();
+    return messages.object(object);
+  }
+
+  @Override
+  public StreamMessage createStreamMessage() throws JMSException {
+    requireOpen();
+    return messages.stream();
+  }
+
+  @Override
+  public TextMessage createTextMessage() throws JMSException {
+    return createTextMessage(null);
+  }
+
+  @Override
+  public TextMessage createTextMessage(@Nullable String text) throws JMSException {
+    requireOpen();
+    return messages.text(text);
+  }
+
+  // ---- destinations ----
+
+  @Override
+  public Queue createQueue(@Nullable String name) throws JMSException {
+    requireOpen();
+    domain.requireQueues("createQueue");
+    return new LightmqQueue(Destinations.name(DestinationKind.QUEUE, name).name());
+  }
+
+  @Override
+  public Topic createTopic(@Nullable String name) throws JMSException {
+    requireOpen();
+    domain.requireTopics("createTopic");
+    return new LightmqTopic(Destinations.name(DestinationKind.TOPIC, name).name());
+  }
+
+  @Override
+  public TemporaryQueue createTemporaryQueue() throws JMSException {
+    requireOpen();
+    domain.requireQueues("createTemporaryQueue");
+    return (TemporaryQueue) connection.createTemporary(DestinationKind.TEMPORARY_QUEUE);
+  }
+
+  @Override
+  public TemporaryTopic createTemporaryTopic() throws JMSException {
+    requireOpen();
+    domain.requireTopics("createTemporaryTopic");
+    return (TemporaryTopic) connection.createTemporary(DestinationKind.TEMPORARY_TOPIC);
+  }
+
+  // ---- producers and consumers ----
+
+  @Override
+  public MessageProducer createProducer(@Nullable Destination destination) throws JMSException {
+    return producer(destination);
+  }
+
+  private LightmqProducer producer(@Nullable Destination destination) throws JMSException {
+    requireOpen();
+    return new LightmqProducer(this, destination);
+  }
+
+  @Override
+  public QueueSender createSender(@Nullable Queue queue) throws JMSException {
+    return producer(queue);
+  }
+
+  @Override
+  public TopicPublisher createPublisher(@Nullable Topic topic) throws JMSException {
+    return producer(topic);
+  }
+
+  @Override
+  public MessageConsumer createConsumer(Destination destination) throws JMSException {
+    return createConsumer(destination, null, false);
+  }
+
+  @Override
+  public MessageConsumer createConsumer(Destination destination, @Nullable String selector)
+      throws JMSException {
+    return createConsumer(destination, selector, false);
+  }
+
+  @Override
+  public MessageConsumer createConsumer(
+      Destination destination, @Nullable String selector, boolean noLocal) throws JMSException {
+    requireOpen();
+    DestinationName name = connection.destinations().nameOf(destination);
+    return name.kind().isQueue()
+        ? consume(destination, Frame.Subscribe.QUEUE, null, selector, false)
+        : consume(destination, Frame.Subscribe.PLAIN, null, selector, noLocal);
+  }
+
+  @Override
+  public QueueReceiver createReceiver(Queue queue) throws JMSException {
+    return createReceiver(queue, null);
+  }
+
+  @Override
+  public QueueReceiver createReceiver(Queue queue, @Nullable String selector) throws JMSException {
+    requireOpen();
+    return consume(queue, Frame.Subscribe.QUEUE, null, selector, false);
+  }
+
+  @Override
+  public TopicSubscriber createSubscriber(Topic topic) throws JMSException {
+    return createSubscriber(topic, null, false);
+  }
+
+  @Override
+  public TopicSubscriber createSubscriber(Topic topic, @Nullable String selector, boolean noLocal)
+      throws JMSException {
+    requireOpen();
+    return consume(topic, Frame.Subscribe.PLAIN, null, selector, noLocal);
+  }
+
+  @Override
+  public MessageConsumer createSharedConsumer(Topic topic, String subscription)
+      throws JMSException {
+    return createSharedConsumer(topic, subscription, null);
+  }
+
+  @Override
+  public MessageConsumer createSharedConsumer(
+      Topic topic, String subscription, @Nullable String selector) throws JMSException {
+    return subscribe(
+        "createSharedConsumer", topic, Frame.Subscribe.SHARED, subscription, selector, false);
+  }
+
+  @Override
+  public MessageConsumer createSharedDurableConsumer(Topic topic, String subscription)
+      throws JMSException {
+    return createSharedDurableConsumer(topic, subscription, null);
+  }
+
+  @Override
+  public MessageConsumer createSharedDurableConsumer(
+      Topic topic, String subscription, @Nullable String selector) throws JMSException {
+    return subscribe(
+        "createSharedDurableConsumer",
+        topic,
+        Frame.Subscribe.SHARED_DURABLE,
+        subscription,
+        selector,
+        false);
+  }
+
+  @Override
+  public MessageConsumer createDurableConsumer(Topic topic, String subscription)
+      throws JMSException {
+    return createDurableConsumer(topic, subscription, null, false);
+  }
+
+  @Override
+  public MessageConsumer createDurableConsumer(
+      Topic topic, String subscription, @Nullable String selector, boolean noLocal)
+      throws JMSException {
+    return subscribe(
+        "createDurableConsumer", topic, Frame.Subscribe.DURABLE, subscription, selector, noLocal);
+  }
+
+  @Override
+  public TopicSubscriber createDurableSubscriber(Topic topic, String subscription)
+      throws JMSException {
+    return createDurableSubscriber(topic, subscription, null, false);
+  }
+
+  @Override
+  public TopicSubscriber createDurableSubscriber(
+      Topic topic, String subscription, @Nullable String selector, boolean noLocal)
+      throws JMSException {
+    return subscribe(
+        "createDurableSubscriber", topic, Frame.Subscribe.DURABLE, subscription, selector, noLocal);
+  }
+
+  private LightmqConsumer subscribe(
+      String call,
+      @Nullable Topic topic,
+      Frame.Subscribe kind,
+      @Nullable String subscription,
+      @Nullable String selector,
+      boolean noLocal)
+      throws JMSException {
+    requireOpen();
+    domain.requireTopics(call);
+    if (topic == null) {
+      throw JmsFaults.invalidDestination("the topic is null");
+    }
+    if (subscription == null || subscription.isEmpty()) {
+      throw JmsFaults.invalidArgument("a subscription's name has at least one character");
+    }
+    boolean durable = kind == Frame.Subscribe.DURABLE || kind == Frame.Subscribe.SHARED_DURABLE;
+    if (durable && topic instanceof TemporaryTopic) {
+      throw JmsFaults.invalidDestination(
+          "a durable subscription cannot be on a temporary topic: " + topic);
+    }
+    if (kind == Frame.Subscribe.DURABLE && connection.clientIdOrNull() == null) {
+      throw JmsFaults.illegalState(
+          "a durable subscription needs a client id: the option clientId, or setClientID");
+    }
+    return consume(topic, kind, subscription, selector, noLocal);
+  }
+
+  private LightmqConsumer consume(
+      Destination destination,
+      Frame.Subscribe kind,
+      @Nullable String subscription,
+      @Nullable String selector,
+      boolean noLocal)
+      throws JMSException {
+    DestinationName name = connection.destinations().nameOf(destination);
+    if (name.kind().isQueue() != (kind == Frame.Subscribe.QUEUE)) {
+      throw JmsFaults.invalidDestination(
+          name.name() + " is a " + name.kind() + ", which this call is not for");
+    }
+    if (selector != null && !selector.isBlank()) {
+      throw JmsFaults.unavailable("a message selector is");
+    }
+    connection.requireOwner(destination);
+    ConsumerQueue queue = new ConsumerQueue(link.nextConsumerId(), link, connection.settings());
+    connection.register(queue, inbox);
+    open.add(queue);
+    inbox.add(queue);
+    try {
+      Awaiting.answer(
+          link.openConsumer(
+              new BrokerLink.ConsumerSpec(queue.id(), id, name, kind, subscription, null, noLocal)),
+          "opening a consumer of " + name.name());
+    } catch (JMSException e) {
+      inbox.close(queue);
+      open.remove(queue);
+      connection.unregister(queue);
+      throw e;
+    }
+    return new LightmqConsumer(this, queue, destination, noLocal);
+  }
+
+  /** Closes a consumer; in the broker once its messages are settled. */
+  void closeConsumer(ConsumerQueue queue) throws JMSException {
+    refuseInCompletion("close");
+    if (closed) {
+      return;
+    }
+    if (inbox.close(queue)) {
+      open.remove(queue);
+      connection.unregister(queue);
+      Awaiting.answer(link.closeConsumer(queue.id()), "closing a consumer");
+    }
+  }
+
+  private void detach(ConsumerQueue queue) {
+    open.remove(queue);
+    connection.unregister(queue);
+    var unused = link.closeConsumer(queue.id());
+  }
+
+  @Override
+  public void unsubscribe(@Nullable String subscription) throws JMSException {
+    requireOpen();
+    domain.requireTopics("unsubscribe");
+    if (subscription == null || subscription.isEmpty()) {
+      throw JmsFaults.invalidDestination("a subscription's name has at least one character");
+    }
+    Awaiting.answer(link.unsubscribe(subscription), "unsubscribing " + subscription);
+  }
+
+  @Override
+  public QueueBrowser createBrowser(Queue queue) throws JMSException {
+    return createBrowser(queue, null);
+  }
+
+  @Override
+  public QueueBrowser createBrowser(Queue queue, @Nullable String selector) throws JMSException {
+    requireOpen();
+    domain.requireQueues("createBrowser");
+    connection.destinations().nameOf(queue);
+    throw JmsFaults.unavailable("a queue browser is");
+  }
+
+  // ---- acknowledging ----
+
+  @Override
+  public boolean getTransacted() throws JMSException {
+    requireOpen();
+    return mode == AckMode.TRANSACTED;
+  }
+
+  @Override
+  public int getAcknowledgeMode() throws JMSException {
+    requireOpen();
+    return mode.code();
+  }
+
+  /** Acknowledges all that the session has handed over, in mode CLIENT_ACKNOWLEDGE. */
+  void acknowledge() throws JMSException {
+    requireOpen();
+    if (mode != AckMode.CLIENT) {
+      return;
+    }
+    List<Arrived> delivered = inbox.takeDelivered();
+    if (!delivered.isEmpty()) {
+      try {
+        Awaiting.answer(
+            link.acknowledgeSurely(Arrived.places(delivered)),
+            "acknowledging " + delivered.size() + " messages");
+      } finally {
+        inbox.settled(delivered);
+      }
+    }
+  }
+
+  @Override
+  public void recover() throws JMSException {
+    requireOpen();
+    if (mode == AckMode.TRANSACTED) {
+      throw JmsFaults.illegalState("a transacted session cannot recover; use rollback");
+    }
+    if (mode == AckMode.CLIENT) {
+      inbox.recover();
+    }
+  }
+
+  private void requireTransacted(String call) throws JMSException {
+    requireOpen();
+    if (mode != AckMode.TRANSACTED) {
+      throw JmsFaults.illegalState("the session is not transacted, so " + call + " is not allowed");
+    }
+    refuseInCompletion(call);
+  }
+
+  @Override
+  public void commit() throws JMSException {
+    requireTransacted("commit");
+    completions.await();
+    List<BrokerLink.Staged> sends = outbound.takeStaged();
+    if (inbox.takeTransactionLost()) {
+      inbox.settled(inbox.takeDelivered());
+      throw JmsFaults.of(
+          FaultCode.TRANSACTION_ROLLED_BACK,
+          "the connection was lost after the transaction had received messages; they come again",
+          null);
+    }
+    List<Arrived> delivered = inbox.takeDelivered();
+    if (sends.isEmpty() && delivered.isEmpty()) {
+      return;
+    }
+    try {
+      Awaiting.answer(
+          link.commit(id, sends, Arrived.places(delivered)),
+          "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
+    } catch (JMSException e) {
+      throw rolledBack(e);
+    } finally {
+      inbox.settled(delivered);
+    }
+  }
+
+  /** Acknowledgements that are not possible any more mean that the whole transaction is undone. */
+  private static JMSException rolledBack(JMSException e) {
+    String code = "LMQ-" + FaultCode.NOT_IN_FLIGHT.code();
+    return code.equals(e.getErrorCode())
+        ? JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e)
+        : e;
+  }
+
+  @Override
+  public void rollback() throws JMSException {
+    requireTransacted("rollback");
+    completions.await();
+    outbound.takeStaged();
+    if (inbox.takeTransactionLost()) {
+      inbox.settled(inbox.takeDelivered());
+      return;
+    }
+    inbox.recover();
+  }
+
+  // ---- life ----
+
+  @Override
+  public @Nullable MessageListener getMessageListener() throws JMSException {
+    requireOpen();
+    return null;
+  }
+
+  /** For application servers, which need a connection consumer. */
+  @Override
+  public void setMessageListener(@Nullable MessageListener listener) throws JMSException {
+    requireOpen();
+    if (listener != null) {
+      throw JmsFaults.unavailable("a session's own message listener is");
+    }
+  }
+
+  /** Does nothing: only a connection consumer gives a session messages to run with. */
+  @Override
+  public void run() {}
+
+  @Override
+  public void close() throws JMSException {
+    if (closed) {
+      return;
+    }
+    if (isInCallback()) {
+      throw JmsFaults.illegalState("a session cannot be closed by its own listener");
+    }
+    connection.closing(this);
+    shut();
+  }
+
+  /** Closes it, but for the connection's book-keeping. */
+  void shut() throws JMSException {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    inbox.close();
+    completions.close();
+    List<Arrived> delivered = inbox.takeDelivered();
+    if (!delivered.isEmpty() && !inbox.takeTransactionLost()) {
+      var unused = link.giveBack(Arrived.places(delivered), true);
+    }
+    open.forEach(connection::unregister);
+    open.clear();
+    Awaiting.answer(link.closeSession(id), "closing a session");
+  }
+}

@@ -1,0 +1,56 @@
+package io.lightmq.client;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Finds the known names that a mistyped one may have meant. */
+public final class NearNames {
+  private static final int MAX_COMPARED = 128;
+
+  private NearNames() {}
+
+  /** At most so many known names, nearest first, none further than half of the name's length. */
+  public static List<String> of(String name, Collection<String> known, int count) {
+    String lower = shorten(name.toLowerCase(Locale.ROOT));
+    int worst = Math.max(2, lower.length() / 2);
+    record Near(String name, int distance) {}
+    return known.stream()
+        .map(other -> new Near(other, distance(lower, shorten(other.toLowerCase(Locale.ROOT)))))
+        .filter(near -> near.distance() <= worst)
+        .sorted(Comparator.comparingInt(Near::distance).thenComparing(Near::name))
+        .limit(count)
+        .map(Near::name)
+        .collect(Collectors.toList());
+  }
+
+  private static String shorten(String text) {
+    return text.length() > MAX_COMPARED ? text.substring(0, MAX_COMPARED) : text;
+  }
+
+  /** Insertions, deletions, replacements and swaps of neighbours from one to the other. */
+  static int distance(String a, String b) {
+    int[][] cost = new int[a.length() + 1][b.length() + 1];
+    for (int i = 0; i <= a.length(); i++) {
+      for (int j = 0; j <= b.length(); j++) {
+        cost[i][j] = i == 0 ? j : j == 0 ? i : cheapest(cost, a, b, i, j);
+      }
+    }
+    return cost[a.length()][b.length()];
+  }
+
+  private static int cheapest(int[][] cost, String a, String b, int i, int j) {
+    boolean same = a.charAt(i - 1) == b.charAt(j - 1);
+    int best =
+        Math.min(cost[i - 1][j - 1] + (same ? 0 : 1), Math.min(cost[i - 1][j], cost[i][j - 1]) + 1);
+    if (i > 1
+        && j > 1
+        && a.charAt(i - 1) == b.charAt(j - 2)
+        && a.charAt(i - 2) == b.charAt(j - 1)) {
+      best = Math.min(best, cost[i - 2][j - 2] + 1);
+    }
+    return best;
+  }
+}

@@ -1,0 +1,230 @@
+package io.lightmq.client;
+
+import io.lightmq.client.fault.JmsFaults;
+import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkException;
+import io.lightmq.client.message.Envelope;
+import io.lightmq.client.message.LightmqMessage;
+import io.lightmq.client.message.Messages;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.MessageId;
+import io.lightmq.wire.entry.MessageTooLargeException;
+import io.lightmq.wire.entry.MessageWriter;
+import jakarta.jms.CompletionListener;
+import jakarta.jms.DeliveryMode;
+import jakarta.jms.Destination;
+import jakarta.jms.JMSException;
+import jakarta.jms.Message;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sending half of a session: encodes messages once and hands them to the link, or keeps them
+ * for the commit. The lock is held for encoding and bookkeeping, never while the broker is waited
+ * for.
+ */
+final class Outbound {
+  /** Destinations of producers without one that stay resolved; the one unused longest leaves. */
+  private static final int MAX_TARGETS = 100;
+
+  /** How a message is sent. */
+  record Options(
+      int deliveryMode,
+      int priority,
+      long timeToLiveMillis,
+      boolean withId,
+      boolean withTimestamp) {}
+
+  private final ClientSettings settings;
+  private final BrokerLink link;
+  private final int sessionId;
+  private final boolean transacted;
+  private final Messages messages;
+  private final Destinations destinations;
+  private final AtomicLong messageNumbers;
+  private final Completions completions;
+  private final MessageWriter writer;
+  private final int sizeLimit;
+  private final Map<DestinationName, BrokerLink.Target> targets =
+      new LinkedHashMap<>(16, 0.75f, true);
+  private List<BrokerLink.Staged> staged = new ArrayList<>();
+  private long stagedBytes;
+
+  Outbound(
+      ClientSettings settings,
+      BrokerLink link,
+      int sessionId,
+      boolean transacted,
+      Messages messages,
+      Destinations destinations,
+      AtomicLong messageNumbers,
+      Completions completions) {
+    this.settings = settings;
+    this.link = link;
+    this.sessionId = sessionId;
+    this.transacted = transacted;
+    this.messages = messages;
+    this.destinations = destinations;
+    this.messageNumbers = messageNumbers;
+    this.completions = completions;
+    this.sizeLimit = Math.min(settings.messageSizeLimit(), link.limits().maxMessageBytes());
+    this.writer = new MessageWriter(sizeLimit);
+  }
+
+  /** Resolves a destination for a producer. */
+  BrokerLink.Target open(Destination destination) throws JMSException {
+    DestinationName name = destinations.nameOf(destination);
+    return Awaiting.answer(
+        link.openTarget(sessionId, name), "opening a producer for " + name.name());
+  }
+
+  void close(BrokerLink.Target target) {
+    link.closeTarget(target);
+  }
+
+  private BrokerLink.Target targetFor(Destination destination) throws JMSException {
+    DestinationName name = destinations.nameOf(destination);
+    synchronized (targets) {
+      BrokerLink.Target known = targets.get(name);
+      if (known != null) {
+        return known;
+      }
+    }
+    BrokerLink.Target opened = open(destination);
+    synchronized (targets) {
+      targets.put(name, opened);
+      if (targets.size() > MAX_TARGETS) {
+        DestinationName eldest = targets.keySet().iterator().next();
+        BrokerLink.Target left = targets.remove(eldest);
+        if (left != null) {
+          link.closeTarget(left);
+        }
+      }
+    }
+    return opened;
+  }
+
+  /**
+   * Sends a message.
+   *
+   * @param fixed the producer's own target, null to use the destination's
+   * @param listener null to wait for the receipt
+   */
+  void send(
+      BrokerLink.@Nullable Target fixed,
+      Destination destination,
+      @Nullable Message message,
+      Options options,
+      @Nullable CompletionListener listener)
+      throws JMSException {
+    if (message == null) {
+      throw JmsFaults.format("the message is null");
+    }
+    check(options);
+    BrokerLink.Target target = fixed != null ? fixed : targetFor(destination);
+    boolean persistent = options.deliveryMode() == DeliveryMode.PERSISTENT;
+    Envelope envelope =
+        new Envelope(
+            destination,
+            destinations.nameOf(destination),
+            persistent,
+            options.priority(),
+            options.timeToLiveMillis(),
+            options.withId() ? new MessageId(link.id(), messageNumbers.incrementAndGet()) : null,
+            System.currentTimeMillis(),
+            options.withTimestamp());
+    LightmqMessage ours = messages.ours(message);
+    byte[] bytes = encode(ours, envelope);
+    envelope.applyTo(message);
+    if (transacted) {
+      stage(new BrokerLink.Staged(target, persistent, bytes));
+      if (listener != null) {
+        completions.add(CompletableFuture.completedFuture(null), message, listener);
+      }
+      return;
+    }
+    BrokerLink.Sending sending = publish(target, persistent, bytes);
+    if (listener != null) {
+      completions.add(sending, message, listener);
+    } else {
+      Completions.receipt(sending, settings.link().requestTimeoutMillis());
+    }
+  }
+
+  private static void check(Options options) throws JMSException {
+    if (options.deliveryMode() != DeliveryMode.PERSISTENT
+        && options.deliveryMode() != DeliveryMode.NON_PERSISTENT) {
+      throw JmsFaults.invalidArgument("the delivery mode is 1 or 2, not " + options.deliveryMode());
+    }
+    if (options.priority() < 0 || options.priority() > 9) {
+      throw JmsFaults.invalidArgument("a priority is 0 to 9, not " + options.priority());
+    }
+    if (options.timeToLiveMillis() < 0) {
+      throw JmsFaults.invalidArgument(
+          "the time to live is at least 0 ms, not " + options.timeToLiveMillis());
+    }
+  }
+
+  private byte[] encode(LightmqMessage message, Envelope envelope) throws JMSException {
+    synchronized (writer) {
+      try {
+        return message.encode(writer, envelope, destinations);
+      } catch (MessageTooLargeException e) {
+        throw JmsFaults.of(
+            FaultCode.TOO_LARGE,
+            e.getMessage()
+                + (sizeLimit < settings.messageSizeLimit()
+                    ? " (the broker's)"
+                    : " (option messageSizeLimit)"),
+            e);
+      }
+    }
+  }
+
+  private BrokerLink.Sending publish(BrokerLink.Target target, boolean persistent, byte[] bytes)
+      throws JMSException {
+    try {
+      return link.publish(target, persistent, bytes);
+    } catch (LinkException e) {
+      throw JmsFaults.of(e.code(), String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private void stage(BrokerLink.Staged send) throws JMSException {
+    synchronized (targets) {
+      long limit = link.limits().maxTransactionBytes();
+      if (stagedBytes + send.message().length > limit) {
+        throw JmsFaults.of(
+            FaultCode.TRANSACTION_TOO_LARGE,
+            "the transaction has "
+                + stagedBytes
+                + " bytes in "
+                + staged.size()
+                + " sends, this message adds "
+                + send.message().length
+                + "; the limit is "
+                + limit
+                + "; commit more often",
+            null);
+      }
+      staged.add(send);
+      stagedBytes += send.message().length;
+    }
+  }
+
+  /** The sends of the transaction, which begins anew. */
+  List<BrokerLink.Staged> takeStaged() {
+    synchronized (targets) {
+      List<BrokerLink.Staged> taken = staged;
+      staged = new ArrayList<>();
+      stagedBytes = 0;
+      return taken;
+    }
+  }
+}

@@ -1,0 +1,207 @@
+package io.lightmq.client.link;
+
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that the JMS objects know of the network. Requests answer through stages that end with a
+ * {@link LinkException} at the latest when the request timeout is over; sessions, consumers,
+ * targets and unconfirmed persistent sends survive the loss of a connection. Any thread.
+ */
+public interface BrokerLink {
+
+  /** Connects, authenticates and attaches; blocks for at most the connect timeout per address. */
+  static BrokerLink open(LinkSettings settings, LinkListener listener) throws LinkException {
+    return NettyLink.open(settings, listener);
+  }
+
+  /** The limits that the broker told. */
+  Limits limits();
+
+  /** The identity of the link, the same through all its connections. */
+  UUID id();
+
+  /** Sets the client id of a link that has none. */
+  CompletableFuture<Void> setClientId(String clientId);
+
+  /** Opens a session; its id. */
+  CompletableFuture<Integer> openSession();
+
+  /** Closes a session with its consumers and targets. */
+  CompletableFuture<Void> closeSession(int sessionId);
+
+  /** Resolves a destination to send to. */
+  CompletableFuture<Target> openTarget(int sessionId, DestinationName destination);
+
+  /** Gives up a target. */
+  void closeTarget(Target target);
+
+  /**
+   * Opens a consumer.
+   *
+   * @param consumerId from {@link #nextConsumerId}; deliveries may come as soon as it pulls
+   * @return the destination id
+   */
+  CompletableFuture<Long> openConsumer(ConsumerSpec spec);
+
+  /** A fresh consumer id. */
+  int nextConsumerId();
+
+  /** Closes a consumer. */
+  CompletableFuture<Void> closeConsumer(int consumerId);
+
+  /** Deletes a durable subscription. */
+  CompletableFuture<Void> unsubscribe(String subscription);
+
+  /** Creates a temporary destination; after a lost connection it gets a new name. */
+  CompletableFuture<Temporary> createTemporary(DestinationKind kind);
+
+  /** Deletes a temporary destination. */
+  CompletableFuture<Void> deleteTemporary(Temporary temporary);
+
+  /**
+   * Sends a message. Waits for publish credit; the stage ends with the broker's receipt.
+   *
+   * @param message the encoded message, not touched any more
+   * @throws LinkException if there is no credit within the send timeout, or the link is closed
+   */
+  Sending publish(Target target, boolean persistent, byte[] message) throws LinkException;
+
+  /** Commits sends and acknowledgements as one. */
+  CompletableFuture<Void> commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked);
+
+  /**
+   * Asks for messages; dropped while the connection is lost (see {@link LinkListener#restored}).
+   */
+  void pull(Frame.PullOne pull);
+
+  /** Acknowledges without waiting for an answer; lost with the connection. */
+  void acknowledge(List<Frame.Acked> acked);
+
+  /** Acknowledges; ends when the broker has taken it. */
+  CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked);
+
+  /** Gives messages back; ends at once if the connection is lost, since that gives them back. */
+  CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted);
+
+  /** Runs a short task on the link's thread after a delay. */
+  void later(long delayMillis, Runnable task);
+
+  /** Ends the link with its thread's share. Open requests fail. Blocks briefly. */
+  void close();
+
+  /**
+   * The broker's limits.
+   *
+   * @param maxMessageBytes of an encoded message
+   * @param maxTransactionBytes of the sends of a transaction
+   */
+  record Limits(int maxMessageBytes, int maxTransactionBytes) {}
+
+  /** A consumer to open, and to open again after a lost connection. */
+  record ConsumerSpec(
+      int consumerId,
+      int sessionId,
+      DestinationName destination,
+      Frame.Subscribe subscribe,
+      @Nullable String subscription,
+      @Nullable String selector,
+      boolean noLocal) {}
+
+  /** A send of a transaction. */
+  record Staged(Target target, boolean persistent, byte[] message) {}
+
+  /** A resolved destination. Its id may change when the broker comes back without it. */
+  final class Target {
+    private final int producerId;
+    private final int sessionId;
+    private final DestinationName destination;
+    private volatile long destinationId;
+
+    Target(int producerId, int sessionId, DestinationName destination) {
+      this.producerId = producerId;
+      this.sessionId = sessionId;
+      this.destination = destination;
+    }
+
+    int producerId() {
+      return producerId;
+    }
+
+    int sessionId() {
+      return sessionId;
+    }
+
+    /** The destination. */
+    public DestinationName destination() {
+      return destination;
+    }
+
+    long destinationId() {
+      return destinationId;
+    }
+
+    void resolved(long id) {
+      destinationId = id;
+    }
+  }
+
+  /** A temporary destination of this link. */
+  final class Temporary {
+    private final DestinationName firstName;
+    private volatile DestinationName name;
+
+    Temporary(DestinationName name) {
+      this.firstName = name;
+      this.name = name;
+    }
+
+    /** The name it has now. */
+    public DestinationName name() {
+      return name;
+    }
+
+    void renamed(DestinationName newName) {
+      name = newName;
+    }
+
+    /** Whether it was made under that name or has it now. */
+    boolean hadName(DestinationName other) {
+      return other.equals(firstName) || other.equals(name);
+    }
+  }
+
+  /** A send on its way: ends with the receipt. */
+  final class Sending extends CompletableFuture<Void> {
+    final Target target;
+    final boolean persistent;
+    final byte[] message;
+    private final AtomicBoolean decided = new AtomicBoolean();
+
+    Sending(Target target, boolean persistent, byte[] message) {
+      this.target = target;
+      this.persistent = persistent;
+      this.message = message;
+    }
+
+    /** Whether it may go out; after that it cannot be withdrawn. */
+    boolean leave() {
+      return decided.compareAndSet(false, true);
+    }
+
+    /** Gives the send up, if it has not gone out: true means that it never will. */
+    public boolean withdraw() {
+      boolean withdrawn = decided.compareAndSet(false, true);
+      if (withdrawn) {
+        cancel(false);
+      }
+      return withdrawn;
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package io.lightmq.client.link;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A connection URI, taken apart: {@code lightmq://host:7654,host2?option=value}, {@code
+ * lightmq:mem:name} or {@code lightmq:file:/dir}.
+ *
+ * @param scheme {@code lightmq} for TCP, {@code lightmqs} for TLS, {@code mem} or {@code file} for
+ *     a broker in this process
+ * @param hosts the brokers to try in turn; empty for a broker in this process
+ * @param path the name or directory of a broker in this process, else empty
+ * @param options the decoded options, in the order in which they were written
+ */
+public record ClientUri(
+    String scheme, List<HostPort> hosts, String path, Map<String, String> options) {
+  /** The port where none is written. */
+  public static final int DEFAULT_PORT = 7654;
+
+  private static final int MAX_HOSTS = 64;
+
+  public ClientUri {
+    hosts = List.copyOf(hosts);
+    options = Collections.unmodifiableMap(new LinkedHashMap<>(options));
+  }
+
+  /** A broker's host and port. */
+  public record HostPort(String host, int port) {
+    public HostPort {
+      if (host.isEmpty()) {
+        throw new IllegalArgumentException("a broker address has no host");
+      }
+      if (port < 1 || port > 65_535) {
+        throw new IllegalArgumentException("port " + port + " of " + host + " is not 1 to 65535");
+      }
+    }
+
+    @Override
+    public String toString() {
+      return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+    }
+  }
+
+  /**
+   * Takes a URI apart.
+   *
+   * @throws IllegalArgumentException if it has none of the three forms
+   */
+  public static ClientUri parse(String text) {
+    int question = text.indexOf('?');
+    String head = question < 0 ? text : text.substring(0, question);
+    Map<String, String> options =
+        question < 0 ? Map.of() : parseOptions(text.substring(question + 1));
+    String lower = head.toLowerCase(Locale.ROOT);
+    for (String scheme : List.of("lightmq", "lightmqs")) {
+      if (lower.startsWith(scheme + "://")) {
+        return new ClientUri(
+            scheme, parseHosts(head.substring(scheme.length() + 3), head), "", options);
+      }
+    }
+    if (lower.equals("lightmq:mem") || lower.startsWith("lightmq:mem:")) {
+      String name = head.length() > 12 ? head.substring(12) : "";
+      return new ClientUri("mem", List.of(), name.isEmpty() ? "default" : name, options);
+    }
+    if (lower.startsWith("lightmq:file:") && head.length() > 13) {
+      return new ClientUri("file", List.of(), decode(head.substring(13)), options);
+    }
+    throw new IllegalArgumentException(
+        "the URI '"
+            + head
+            + "' is none of lightmq://host:port, lightmq:mem:name and lightmq:file:/directory");
+  }
+
+  private static List<HostPort> parseHosts(String authority, String head) {
+    List<HostPort> hosts = new ArrayList<>();
+    String trimmed =
+        authority.endsWith("/") ? authority.substring(0, authority.length() - 1) : authority;
+    for (String part : trimmed.split(",", -1)) {
+      hosts.add(parseHost(part.trim(), head));
+    }
+    if (hosts.size() > MAX_HOSTS) {
+      throw new IllegalArgumentException(
+          "the URI names " + hosts.size() + " brokers, the limit is " + MAX_HOSTS);
+    }
+    return hosts;
+  }
+
+  private static HostPort parseHost(String part, String head) {
+    int close = part.lastIndexOf(']');
+    int colon = part.lastIndexOf(':');
+    String host = part;
+    int port = DEFAULT_PORT;
+    if (colon > close) {
+      host = part.substring(0, colon);
+      try {
+        port = Integer.parseInt(part.substring(colon + 1));
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException(
+            "the port in '" + part + "' of '" + head + "' is not a number", e);
+      }
+    }
+    if (host.startsWith("[") && host.endsWith("]")) {
+      host = host.substring(1, host.length() - 1);
+    }
+    return new HostPort(host, port);
+  }
+
+  private static Map<String, String> parseOptions(String query) {
+    Map<String, String> options = new LinkedHashMap<>();
+    for (String pair : query.split("&", -1)) {
+      if (pair.isEmpty()) {
+        continue;
+      }
+      int equals = pair.indexOf('=');
+      if (equals <= 0) {
+        throw new IllegalArgumentException("the option '" + pair + "' has no '=value'");
+      }
+      options.put(decode(pair.substring(0, equals)), decode(pair.substring(equals + 1)));
+    }
+    return options;
+  }
+
+  private static String decode(String text) {
+    return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+  }
+
+  /** The URI without its options, fit for logs. */
+  public String location() {
+    if (!hosts.isEmpty()) {
+      StringBuilder text = new StringBuilder(scheme).append("://");
+      for (int i = 0; i < hosts.size(); i++) {
+        text.append(i == 0 ? "" : ",").append(hosts.get(i));
+      }
+      return text.toString();
+    }
+    return "lightmq:" + scheme + ":" + path;
+  }
+
+  /** The URI without its options, since they may hold a password. */
+  @Override
+  public String toString() {
+    return location();
+  }
+}

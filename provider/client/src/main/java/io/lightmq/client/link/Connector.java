@@ -1,0 +1,154 @@
+package io.lightmq.client.link;
+
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameDecoder;
+import io.lightmq.wire.FrameEncoder;
+import io.lightmq.wire.FrameGatherer;
+import io.lightmq.wire.FrameType;
+import io.lightmq.wire.ProtocolException;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import java.net.SocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/** Makes one authenticated connection to one address. */
+final class Connector {
+  /** What an open connection tells, on its loop. */
+  interface Events {
+    /** A frame came; its payload now belongs to the receiver. */
+    void frame(Channel channel, Frame frame);
+
+    /** The connection is over; may be told more than once. */
+    void ended(Channel channel, LinkException cause);
+  }
+
+  /** A connection that is ready to attach. */
+  record Connected(Channel channel, Handshake.Greeting greeting) {}
+
+  private Connector() {}
+
+  static CompletableFuture<Connected> connect(
+      LinkSettings settings,
+      EventLoop loop,
+      Class<? extends Channel> channelType,
+      SocketAddress address,
+      Events events) {
+    FrameDecoder decoder = new FrameDecoder(FrameType.Sender.BROKER);
+    Handshake handshake = new Handshake(settings, decoder);
+    Bootstrap bootstrap =
+        new Bootstrap()
+            .group(loop)
+            .channelFactory(
+                () -> {
+                  try {
+                    return channelType.getDeclaredConstructor().newInstance();
+                  } catch (ReflectiveOperationException e) {
+                    throw new IllegalStateException(channelType + " has no default constructor", e);
+                  }
+                })
+            .disableResolver()
+            .handler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    channel
+                        .pipeline()
+                        .addLast(
+                            new FrameGatherer(),
+                            decoder,
+                            FrameEncoder.INSTANCE,
+                            handshake,
+                            new Inbound(events));
+                  }
+                });
+    bootstrap.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, settings.connectTimeoutMillis());
+    if (io.netty.channel.socket.SocketChannel.class.isAssignableFrom(channelType)) {
+      bootstrap.option(ChannelOption.TCP_NODELAY, true);
+    }
+    CompletableFuture<Connected> result = new CompletableFuture<>();
+    bootstrap
+        .connect(address)
+        .addListener(
+            (io.netty.channel.ChannelFuture opened) -> {
+              if (!opened.isSuccess()) {
+                result.completeExceptionally(
+                    failure("cannot connect to " + address, opened.cause()));
+                return;
+              }
+              Future<?> deadline =
+                  loop.schedule(
+                      () -> {
+                        handshake
+                            .result()
+                            .completeExceptionally(
+                                new LinkException(
+                                    FaultCode.HEARTBEAT_LOST,
+                                    address
+                                        + " did not greet within "
+                                        + settings.connectTimeoutMillis()
+                                        + " ms (option connectTimeoutMillis)"));
+                        opened.channel().close();
+                      },
+                      settings.connectTimeoutMillis(),
+                      TimeUnit.MILLISECONDS);
+              handshake
+                  .result()
+                  .whenComplete(
+                      (greeting, failed) -> {
+                        deadline.cancel(false);
+                        if (failed != null) {
+                          result.completeExceptionally(failed);
+                        } else {
+                          result.complete(new Connected(opened.channel(), greeting));
+                        }
+                      });
+            });
+    return result;
+  }
+
+  /** A failure of the network as one of the link. */
+  static LinkException failure(String what, Throwable cause) {
+    if (cause instanceof LinkException known) {
+      return known;
+    }
+    FaultCode code = cause instanceof ProtocolException broken ? broken.code() : FaultCode.CLOSING;
+    return new LinkException(code, what + ": " + cause.getMessage(), cause);
+  }
+
+  private static final class Inbound extends ChannelInboundHandlerAdapter {
+    private final Events events;
+
+    Inbound(Events events) {
+      this.events = events;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      events.frame(context.channel(), (Frame) message);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+      events.ended(
+          context.channel(),
+          new LinkException(FaultCode.CLOSING, "the connection to the broker was closed"));
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+      if (cause instanceof ProtocolException broken) {
+        context.writeAndFlush(broken.goodbye());
+      }
+      events.ended(context.channel(), failure("the connection failed", cause));
+      context.close();
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package io.lightmq.client.link;
+
+import io.lightmq.wire.entry.FaultCode;
+
+/** A request that failed, with the broker's code; the JMS layer makes a JMS exception of it. */
+public final class LinkException extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  private final FaultCode code;
+
+  public LinkException(FaultCode code, String text) {
+    super(text);
+    this.code = code;
+  }
+
+  public LinkException(FaultCode code, String text, Throwable cause) {
+    super(text, cause);
+    this.code = code;
+  }
+
+  /** The code. */
+  public FaultCode code() {
+    return code;
+  }
+
+  /** Whether another broker address or a later attempt cannot help. */
+  public boolean isFinal() {
+    return switch (code) {
+      case AUTHENTICATION_FAILED, NOT_AUTHORIZED, VERSION_MISMATCH, CLIENT_ID_IN_USE -> true;
+      default -> false;
+    };
+  }
+
+  /** The same failure with the caller's stack. */
+  LinkException here() {
+    return new LinkException(code, String.valueOf(getMessage()), this);
+  }
+}

@@ -1,0 +1,54 @@
+package io.lightmq.client.link;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a link needs to know; times in milliseconds.
+ *
+ * @param sendTimeoutMillis how long a send waits for publish credit before it fails
+ * @param maxUnconfirmedBytes bytes of messages not yet confirmed; beyond it sends wait
+ * @param batchBytes bytes of messages that are sent without further waiting
+ * @param lingerMillis how long messages wait for others while earlier ones are on their way
+ * @param reconnectAttempts attempts before a lost link fails for good; -1 for no limit
+ */
+public record LinkSettings(
+    ClientUri uri,
+    @Nullable String user,
+    @Nullable String password,
+    @Nullable String clientId,
+    int connectTimeoutMillis,
+    int requestTimeoutMillis,
+    int sendTimeoutMillis,
+    long maxUnconfirmedBytes,
+    int batchBytes,
+    int lingerMillis,
+    boolean failover,
+    int reconnectDelayMillis,
+    int maxReconnectDelayMillis,
+    int reconnectAttempts) {
+
+  /** With other credentials. */
+  public LinkSettings withCredentials(@Nullable String newUser, @Nullable String newPassword) {
+    return new LinkSettings(
+        uri,
+        newUser,
+        newPassword,
+        clientId,
+        connectTimeoutMillis,
+        requestTimeoutMillis,
+        sendTimeoutMillis,
+        maxUnconfirmedBytes,
+        batchBytes,
+        lingerMillis,
+        failover,
+        reconnectDelayMillis,
+        maxReconnectDelayMillis,
+        reconnectAttempts);
+  }
+
+  /** Without the password. */
+  @Override
+  public String toString() {
+    return "LinkSettings[" + uri + (user == null ? "" : ", user " + user) + "]";
+  }
+}

@@ -1,0 +1,682 @@
+package io.lightmq.client.link;
+
+import io.lightmq.client.link.Requests.OnLoss;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A link over Netty channels, one at a time. All its state but the outbox's door lives on one event
+ * loop; public methods hand over to it.
+ */
+final class NettyLink implements BrokerLink, Connector.Events {
+  private static final Logger LOG = LoggerFactory.getLogger(NettyLink.class);
+  private static final long CLOSE_MILLIS = 2_000;
+  private static final int MAX_PULLS_PER_FRAME = 1_000;
+
+  private enum State {
+    CONNECTING,
+    OPEN,
+    LOST,
+    ENDED
+  }
+
+  private final LinkSettings settings;
+  private final LinkListener listener;
+  private final Endpoint endpoint;
+  private final EventLoop loop;
+  private final UUID id = UUID.randomUUID();
+  private final Requests requests;
+  private final Publishing publishing;
+  private final OpenThings things = new OpenThings();
+  private final Backoff backoff;
+  private final AtomicInteger lastId = new AtomicInteger();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile Limits limits = new Limits(4 << 20, 1 << 20);
+
+  private State state = State.CONNECTING;
+  private @Nullable Channel channel;
+  private @Nullable String clientId;
+  private long linkEpoch;
+  private List<Frame.PullOne> pulls = new ArrayList<>();
+  private List<Frame.Acked> acks = new ArrayList<>();
+  private boolean turnEndScheduled;
+
+  private NettyLink(LinkSettings settings, LinkListener listener, Endpoint endpoint) {
+    this.settings = settings;
+    this.listener = listener;
+    this.endpoint = endpoint;
+    this.loop = endpoint.group().next();
+    this.clientId = settings.clientId();
+    this.requests = new Requests(loop, settings.requestTimeoutMillis(), this::write);
+    this.publishing =
+        new Publishing(settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, this::write);
+    this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
+  }
+
+  static BrokerLink open(LinkSettings settings, LinkListener listener) throws LinkException {
+    Endpoint endpoint = LinkFactories.open(settings.uri());
+    NettyLink link = new NettyLink(settings, listener, endpoint);
+    try {
+      link.connectFirst();
+    } catch (LinkException | RuntimeException e) {
+      link.close();
+      throw e;
+    }
+    return link;
+  }
+
+  private void connectFirst() throws LinkException {
+    CompletableFuture<Void> opened = new CompletableFuture<>();
+    List<SocketAddress> addresses = endpoint.addresses();
+    loop.execute(
+        () ->
+            connectAny(addresses, 0)
+                .whenComplete(
+                    (done, failure) -> {
+                      if (failure == null) {
+                        opened.complete(null);
+                      } else {
+                        opened.completeExceptionally(failure);
+                      }
+                    }));
+    long millis =
+        (settings.connectTimeoutMillis() * 2L + settings.requestTimeoutMillis())
+            * Math.max(1, addresses.size());
+    try {
+      opened.get(millis, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      LinkException cause = Connector.failure("cannot connect", unwrap(e));
+      throw new LinkException(
+          cause.code(), "connecting to " + settings.uri() + ": " + cause.getMessage(), cause);
+    } catch (TimeoutException e) {
+      throw new LinkException(
+          FaultCode.HEARTBEAT_LOST, settings.uri() + " did not answer within " + millis + " ms", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LinkException(FaultCode.CLOSING, "interrupted while connecting", e);
+    }
+  }
+
+  private static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure;
+    while ((cause instanceof ExecutionException
+            || cause instanceof java.util.concurrent.CompletionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
+  }
+
+  // ---- connecting, on the loop ----
+
+  private CompletableFuture<@Nullable Void> connectAny(List<SocketAddress> addresses, int from) {
+    if (from >= addresses.size()) {
+      return CompletableFuture.failedFuture(
+          new LinkException(FaultCode.BAD_REQUEST, settings.uri() + " names no address"));
+    }
+    SocketAddress address = addresses.get(from);
+    return Connector.connect(settings, loop, endpoint.channelType(), address, this)
+        .thenCompose(this::attach)
+        .handle(
+            (done, failure) -> {
+              if (failure == null) {
+                return CompletableFuture.<@Nullable Void>completedFuture(null);
+              }
+              LinkException cause =
+                  Connector.failure("cannot connect to " + address, unwrap(failure));
+              dropChannel();
+              if (from + 1 < addresses.size() && !cause.isFinal()) {
+                LOG.info("{}: {}; trying the next address", settings.uri(), cause.getMessage());
+                return connectAny(addresses, from + 1);
+              }
+              return CompletableFuture.<@Nullable Void>failedFuture(cause);
+            })
+        .thenCompose(next -> next);
+  }
+
+  private CompletableFuture<@Nullable Void> attach(Connector.Connected connected) {
+    if (state == State.ENDED) {
+      connected.channel().close();
+      return CompletableFuture.failedFuture(ended());
+    }
+    channel = connected.channel();
+    Frame.Welcome welcome = connected.greeting().welcome();
+    limits = new Limits(welcome.maxMessageBytes(), welcome.maxTransactionBytes());
+    long epoch = ++linkEpoch;
+    long answersFrom = publishing.answersFrom();
+    return askNow(c -> new Frame.Attach(c, id, epoch, answersFrom, clientId))
+        .thenCompose(answer -> restore((Frame.Attached) answer));
+  }
+
+  private CompletableFuture<@Nullable Void> restore(Frame.Attached attached) {
+    publishing.attached(attached);
+    Set<Target> needed = publishing.neededTargets();
+    return things
+        .reopen(this::askNow, needed)
+        .thenCompose(
+            gone -> {
+              publishing.resume(gone);
+              things.closeSpare(needed, this::askNow);
+              return things.reopenConsumers(this::askNow, this::consumerLost);
+            })
+        .thenAccept(
+            done -> {
+              if (channel == null) {
+                return;
+              }
+              boolean first = state == State.CONNECTING;
+              state = State.OPEN;
+              requests.resume();
+              if (!first) {
+                LOG.info(
+                    "{}: connected again after {} attempts", settings.uri(), backoff.attempts());
+                listener.restored();
+              }
+              backoff.reset();
+            });
+  }
+
+  private CompletableFuture<Frame> askNow(IntFunction<Frame> frame) {
+    return requests.ask(true, OnLoss.FAIL, frame);
+  }
+
+  private void consumerLost(int consumerId, LinkException cause) {
+    LOG.warn("{}: a consumer could not be opened again: {}", settings.uri(), cause.getMessage());
+    listener.pullEnded(new Frame.PullEnd(consumerId, 0, cause.code(), 0));
+  }
+
+  private void dropChannel() {
+    Channel current = channel;
+    channel = null;
+    if (current != null) {
+      current.close();
+    }
+  }
+
+  // ---- what comes, on the loop ----
+
+  @Override
+  public void frame(Channel from, Frame frame) {
+    if (from != channel) {
+      FrameCodec.release(frame);
+      return;
+    }
+    if (frame instanceof Frame.Deliver deliver) {
+      try {
+        listener.delivered(deliver);
+      } finally {
+        deliver.entries().release();
+      }
+    } else if (frame instanceof Frame.Receipts receipts) {
+      publishing.receipts(receipts);
+    } else if (frame instanceof Frame.PullDone done) {
+      done.ends().forEach(listener::pullEnded);
+    } else if (frame instanceof Frame.Credit credit) {
+      publishing.credit(credit.totalBytes());
+    } else if (frame instanceof Frame.Goodbye bye) {
+      ended(from, new LinkException(bye.code(), "the broker said goodbye: " + bye.text()));
+    } else if (frame instanceof Frame.Fault fault
+        && fault.correlation() >= Requests.FIRST_RUN_CORRELATION) {
+      publishing.refused(fault);
+    } else if (frame instanceof Frame.Fault fault && fault.correlation() == 0) {
+      LOG.warn("{}: {} {}", settings.uri(), fault.code(), fault.text());
+    } else if (!(frame instanceof Frame.Heartbeat) && !requests.answered(frame)) {
+      LOG.debug("{}: a late answer {}", settings.uri(), frame);
+    }
+  }
+
+  @Override
+  public void ended(Channel from, LinkException cause) {
+    if (from != channel) {
+      return;
+    }
+    dropChannel();
+    pulls = new ArrayList<>();
+    acks = new ArrayList<>();
+    State before = state;
+    if (before == State.OPEN) {
+      state = State.LOST;
+    }
+    requests.lost(cause);
+    publishing.lost(cause);
+    if (before != State.OPEN) {
+      return; // whoever is connecting hears of it through the requests
+    }
+    listener.lost(cause);
+    if (settings.failover()) {
+      LOG.warn("{}: connection lost: {}; connecting again", settings.uri(), cause.getMessage());
+      reconnectLater();
+    } else {
+      end(cause, true);
+    }
+  }
+
+  private void reconnectLater() {
+    int limit = settings.reconnectAttempts();
+    if (limit >= 0 && backoff.attempts() >= limit) {
+      end(
+          new LinkException(
+              FaultCode.CLOSING,
+              "gave up after " + limit + " attempts to connect again (option reconnectAttempts)"),
+          true);
+      return;
+    }
+    long millis = backoff.nextMillis(ThreadLocalRandom.current().nextDouble());
+    loop.schedule(this::resolveAndReconnect, millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** Names are resolved on a thread of their own, since that may block. */
+  private void resolveAndReconnect() {
+    if (state != State.LOST) {
+      return;
+    }
+    Thread resolver =
+        new Thread(
+            () -> {
+              List<SocketAddress> addresses = endpoint.addresses();
+              execute(() -> reconnect(addresses));
+            },
+            "link-resolve");
+    resolver.setDaemon(true);
+    resolver.start();
+  }
+
+  private void reconnect(List<SocketAddress> addresses) {
+    if (state != State.LOST) {
+      return;
+    }
+    var unused =
+        connectAny(addresses, 0)
+            .whenComplete(
+                (done, failure) -> {
+                  if (failure == null || state == State.ENDED) {
+                    return;
+                  }
+                  LinkException cause = Connector.failure("cannot connect", unwrap(failure));
+                  if (cause.isFinal() && cause.code() != FaultCode.CLIENT_ID_IN_USE) {
+                    end(cause, true);
+                  } else {
+                    LOG.info(
+                        "{}: attempt {} to connect again failed: {}",
+                        settings.uri(),
+                        backoff.attempts(),
+                        cause.getMessage());
+                    reconnectLater();
+                  }
+                });
+  }
+
+  private LinkException ended() {
+    return new LinkException(FaultCode.CLOSING, "the connection is closed");
+  }
+
+  private void end(LinkException cause, boolean failed) {
+    if (state == State.ENDED) {
+      return;
+    }
+    state = State.ENDED;
+    publishing.fail(cause);
+    requests.fail(cause);
+    if (failed) {
+      LOG.error("{}: the connection has failed: {}", settings.uri(), cause.getMessage());
+      listener.failed(cause);
+    }
+  }
+
+  // ---- what goes, on the loop ----
+
+  private void write(Frame frame) {
+    flushTurn();
+    Channel current = channel;
+    if (current == null) {
+      FrameCodec.release(frame);
+    } else {
+      current.writeAndFlush(frame, current.voidPromise());
+    }
+  }
+
+  private void endTurnLater() {
+    if (!turnEndScheduled) {
+      turnEndScheduled = true;
+      loop.execute(
+          () -> {
+            turnEndScheduled = false;
+            flushTurn();
+          });
+    }
+  }
+
+  /** Acknowledgements and pulls of one turn share a frame each. */
+  private void flushTurn() {
+    Channel current = channel;
+    if (!acks.isEmpty()) {
+      List<Frame.Acked> now = acks;
+      acks = new ArrayList<>();
+      if (current != null) {
+        current.writeAndFlush(new Frame.Acknowledge(0, now), current.voidPromise());
+      }
+    }
+    if (!pulls.isEmpty()) {
+      List<Frame.PullOne> now = pulls;
+      pulls = new ArrayList<>();
+      if (current != null) {
+        current.writeAndFlush(new Frame.Pull(now), current.voidPromise());
+      }
+    }
+  }
+
+  /** Hands over to the loop; after the end nothing is done any more. */
+  private void execute(Runnable task) {
+    try {
+      loop.execute(task);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("{}: the loop has ended", settings.uri());
+    }
+  }
+
+  private <T> CompletableFuture<T> ask(
+      OnLoss onLoss, IntFunction<Frame> frame, Function<Frame, T> answer) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      loop.execute(
+          () -> {
+            if (state == State.ENDED) {
+              if (onLoss == OnLoss.DONE) {
+                result.complete(answer.apply(new Frame.Ok(1)));
+              } else {
+                result.completeExceptionally(ended());
+              }
+              return;
+            }
+            var unused =
+                requests
+                    .ask(state == State.OPEN, onLoss, frame)
+                    .whenComplete(
+                        (frameOfAnswer, failure) -> {
+                          if (failure != null) {
+                            result.completeExceptionally(failure);
+                          } else {
+                            complete(result, answer, frameOfAnswer);
+                          }
+                        });
+          });
+    } catch (RejectedExecutionException e) {
+      result.completeExceptionally(ended());
+    }
+    return result;
+  }
+
+  private static <T> void complete(
+      CompletableFuture<T> result, Function<Frame, T> answer, Frame frame) {
+    try {
+      result.complete(answer.apply(frame));
+    } catch (ClassCastException e) {
+      result.completeExceptionally(
+          new LinkException(
+              FaultCode.PROTOCOL_ERROR,
+              "the broker answered with " + FrameCodec.typeOf(frame) + ", which does not fit",
+              e));
+    }
+  }
+
+  private CompletableFuture<Void> askOk(OnLoss onLoss, IntFunction<Frame> frame) {
+    return ask(onLoss, frame, answer -> (Frame.Ok) answer).thenApply(NettyLink::nothing);
+  }
+
+  @SuppressWarnings("NullAway") // the one value of Void
+  private static Void nothing(Object ignored) {
+    return null;
+  }
+
+  // ---- the seam, any thread ----
+
+  @Override
+  public Limits limits() {
+    return limits;
+  }
+
+  @Override
+  public UUID id() {
+    return id;
+  }
+
+  @Override
+  public CompletableFuture<Void> setClientId(String newId) {
+    return askOk(
+            OnLoss.RESEND,
+            c -> {
+              return new Frame.SetClientId(c, newId);
+            })
+        .thenApply(
+            done -> {
+              execute(() -> clientId = newId);
+              return done;
+            });
+  }
+
+  @Override
+  public CompletableFuture<Integer> openSession() {
+    int sessionId = lastId.incrementAndGet();
+    return ask(
+        OnLoss.RESEND,
+        c -> new Frame.OpenSession(c, sessionId),
+        answer -> {
+          Frame.Ok ok = (Frame.Ok) answer;
+          if (ok.correlation() > 0) {
+            things.opened(sessionId);
+          }
+          return sessionId;
+        });
+  }
+
+  @Override
+  public CompletableFuture<Void> closeSession(int sessionId) {
+    execute(() -> things.closedSession(sessionId));
+    return askOk(OnLoss.DONE, c -> new Frame.CloseSession(c, sessionId));
+  }
+
+  @Override
+  public CompletableFuture<Target> openTarget(int sessionId, DestinationName destination) {
+    Target target = new Target(lastId.incrementAndGet(), sessionId, destination);
+    return ask(
+        OnLoss.RESEND,
+        c ->
+            new Frame.AttachProducer(
+                c, target.producerId(), sessionId, things.current(destination)),
+        answer -> {
+          target.resolved(((Frame.ProducerAttached) answer).destinationId());
+          things.opened(target);
+          return target;
+        });
+  }
+
+  @Override
+  public void closeTarget(Target target) {
+    execute(
+        () -> {
+          things.closed(target);
+          publishing.whenUnused(target, () -> write(new Frame.DetachProducer(target.producerId())));
+        });
+  }
+
+  @Override
+  public CompletableFuture<Long> openConsumer(ConsumerSpec spec) {
+    return ask(
+        OnLoss.RESEND,
+        c -> things.attach(c, spec),
+        answer -> {
+          long destinationId = ((Frame.ConsumerAttached) answer).destinationId();
+          things.opened(spec);
+          return destinationId;
+        });
+  }
+
+  @Override
+  public int nextConsumerId() {
+    return lastId.incrementAndGet();
+  }
+
+  @Override
+  public CompletableFuture<Void> closeConsumer(int consumerId) {
+    execute(() -> things.closedConsumer(consumerId));
+    return askOk(OnLoss.DONE, c -> new Frame.DetachConsumer(c, consumerId));
+  }
+
+  @Override
+  public CompletableFuture<Void> unsubscribe(String subscription) {
+    return askOk(OnLoss.RESEND, c -> new Frame.Unsubscribe(c, subscription));
+  }
+
+  @Override
+  public CompletableFuture<Temporary> createTemporary(DestinationKind kind) {
+    return ask(
+        OnLoss.RESEND,
+        c -> new Frame.CreateTemporary(c, kind),
+        answer -> {
+          Temporary temporary = new Temporary(((Frame.TemporaryCreated) answer).destination());
+          things.opened(temporary);
+          return temporary;
+        });
+  }
+
+  @Override
+  public CompletableFuture<Void> deleteTemporary(Temporary temporary) {
+    return askOk(OnLoss.DONE, c -> new Frame.DeleteTemporary(c, temporary.name()))
+        .thenApply(
+            done -> {
+              execute(() -> things.closed(temporary));
+              return done;
+            });
+  }
+
+  @Override
+  public Sending publish(Target target, boolean persistent, byte[] message) throws LinkException {
+    return publishing.outbox().send(target, persistent, message);
+  }
+
+  @Override
+  public CompletableFuture<Void> commit(
+      int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
+    CompletableFuture<Void> result = new CompletableFuture<>();
+    execute(
+        () -> {
+          if (state == State.ENDED) {
+            result.completeExceptionally(ended());
+            return;
+          }
+          var unused =
+              publishing
+                  .commit(sessionId, sends, acked)
+                  .whenComplete(
+                      (done, failure) -> {
+                        if (failure == null) {
+                          result.complete(done);
+                        } else {
+                          result.completeExceptionally(failure);
+                        }
+                      });
+        });
+    return result;
+  }
+
+  @Override
+  public void pull(Frame.PullOne pull) {
+    execute(
+        () -> {
+          if (state == State.OPEN) {
+            pulls.add(pull);
+            if (pulls.size() >= MAX_PULLS_PER_FRAME) {
+              flushTurn();
+            } else {
+              endTurnLater();
+            }
+          }
+        });
+  }
+
+  @Override
+  public void acknowledge(List<Frame.Acked> acked) {
+    execute(
+        () -> {
+          if (state == State.OPEN) {
+            acks.addAll(acked);
+            if (acks.size() >= MAX_PULLS_PER_FRAME) {
+              flushTurn();
+            } else {
+              endTurnLater();
+            }
+          }
+        });
+  }
+
+  @Override
+  public CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked) {
+    return askOk(OnLoss.FAIL, c -> new Frame.Acknowledge(c, acked));
+  }
+
+  @Override
+  public CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted) {
+    return askOk(OnLoss.DONE, c -> new Frame.Return(c, returned, attempted));
+  }
+
+  @Override
+  public void later(long delayMillis, Runnable task) {
+    try {
+      loop.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("{}: the loop has ended", settings.uri());
+    }
+  }
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    CompletableFuture<@Nullable Void> gone = new CompletableFuture<>();
+    execute(
+        () -> {
+          Channel current = channel;
+          channel = null;
+          end(ended(), false);
+          if (current == null) {
+            gone.complete(null);
+          } else {
+            current
+                .writeAndFlush(new Frame.Goodbye(FaultCode.OK, "closed by the application"))
+                .addListener(written -> current.close().addListener(done -> gone.complete(null)));
+          }
+        });
+    try {
+      gone.get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.debug("{}: the channel did not close in time", settings.uri(), e);
+    }
+    endpoint.close();
+  }
+}

@@ -1,0 +1,176 @@
+package io.lightmq.client.link;
+
+import io.lightmq.client.link.BrokerLink.ConsumerSpec;
+import io.lightmq.client.link.BrokerLink.Target;
+import io.lightmq.client.link.BrokerLink.Temporary;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationName;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is open on the link and is opened again on each new connection: sessions, temporary
+ * destinations, targets, consumers. The broker's limits per connection bound it. Belongs to the
+ * link's loop.
+ */
+final class OpenThings {
+  /** Asks on the connection that is being restored. */
+  interface Asker extends Function<IntFunction<Frame>, CompletableFuture<Frame>> {}
+
+  /** Told of a consumer that could not be opened again. */
+  interface LostConsumers {
+    void lost(int consumerId, LinkException cause);
+  }
+
+  private final Set<Integer> sessions = new LinkedHashSet<>();
+  private final Map<Integer, Target> targets = new LinkedHashMap<>();
+  private final Map<Integer, ConsumerSpec> consumers = new LinkedHashMap<>();
+  private final List<Temporary> temporaries = new ArrayList<>();
+
+  void opened(int sessionId) {
+    sessions.add(sessionId);
+  }
+
+  void opened(Target target) {
+    targets.put(target.producerId(), target);
+  }
+
+  void opened(ConsumerSpec consumer) {
+    consumers.put(consumer.consumerId(), consumer);
+  }
+
+  void opened(Temporary temporary) {
+    temporaries.add(temporary);
+  }
+
+  void closedSession(int sessionId) {
+    sessions.remove(sessionId);
+    targets.values().removeIf(target -> target.sessionId() == sessionId);
+    consumers.values().removeIf(consumer -> consumer.sessionId() == sessionId);
+  }
+
+  void closed(Target target) {
+    targets.remove(target.producerId());
+  }
+
+  void closedConsumer(int consumerId) {
+    consumers.remove(consumerId);
+  }
+
+  void closed(Temporary temporary) {
+    temporaries.remove(temporary);
+  }
+
+  /** The name of today: that of a temporary destination of this link may have changed. */
+  DestinationName current(DestinationName name) {
+    if (name.kind().isTemporary()) {
+      for (Temporary temporary : temporaries) {
+        if (temporary.hadName(name)) {
+          return temporary.name();
+        }
+      }
+    }
+    return name;
+  }
+
+  /** Opens sessions and temporary destinations, then targets; ends with the targets that failed. */
+  CompletableFuture<Set<Target>> reopen(Asker asker, Set<Target> needed) {
+    List<CompletableFuture<?>> first = new ArrayList<>();
+    for (int session : sessionsWith(needed)) {
+      first.add(asker.apply(c -> new Frame.OpenSession(c, session)));
+    }
+    for (Temporary temporary : temporaries) {
+      first.add(
+          asker
+              .apply(c -> new Frame.CreateTemporary(c, temporary.name().kind()))
+              .thenAccept(
+                  answer -> temporary.renamed(((Frame.TemporaryCreated) answer).destination())));
+    }
+    return all(first).thenCompose(done -> reopenTargets(asker, needed));
+  }
+
+  private Set<Integer> sessionsWith(Set<Target> needed) {
+    Set<Integer> all = new LinkedHashSet<>(sessions);
+    needed.forEach(target -> all.add(target.sessionId()));
+    return all;
+  }
+
+  private CompletableFuture<Set<Target>> reopenTargets(Asker asker, Set<Target> needed) {
+    Set<Target> wanted = new LinkedHashSet<>(targets.values());
+    wanted.addAll(needed);
+    Set<Target> gone = new HashSet<>();
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    for (Target target : wanted) {
+      DestinationName name = current(target.destination());
+      answers.add(
+          asker
+              .apply(
+                  c -> new Frame.AttachProducer(c, target.producerId(), target.sessionId(), name))
+              .handle(
+                  (answer, failure) -> {
+                    if (answer instanceof Frame.ProducerAttached attached) {
+                      target.resolved(attached.destinationId());
+                    } else {
+                      gone.add(target);
+                    }
+                    return gone;
+                  }));
+    }
+    return all(answers).thenApply(done -> gone);
+  }
+
+  /** Closes the targets and sessions that were opened only to send again. */
+  void closeSpare(Set<Target> needed, Asker asker) {
+    for (int session : sessionsWith(needed)) {
+      if (!sessions.contains(session)) {
+        var unused = asker.apply(c -> new Frame.CloseSession(c, session));
+      }
+    }
+  }
+
+  /** Opens the consumers; those that fail are told and forgotten. */
+  CompletableFuture<@Nullable Void> reopenConsumers(Asker asker, LostConsumers lost) {
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    for (ConsumerSpec spec : new ArrayList<>(consumers.values())) {
+      answers.add(
+          asker
+              .apply(c -> attach(c, spec))
+              .handle(
+                  (answer, failure) -> {
+                    if (failure != null) {
+                      consumers.remove(spec.consumerId());
+                      lost.lost(
+                          spec.consumerId(), Connector.failure("reopening a consumer", failure));
+                    }
+                    return answer;
+                  }));
+    }
+    return all(answers);
+  }
+
+  /** The frame that opens a consumer. */
+  Frame attach(int correlation, ConsumerSpec spec) {
+    return new Frame.AttachConsumer(
+        correlation,
+        spec.consumerId(),
+        spec.sessionId(),
+        current(spec.destination()),
+        spec.subscribe(),
+        spec.subscription(),
+        spec.selector(),
+        spec.noLocal());
+  }
+
+  private static CompletableFuture<@Nullable Void> all(List<CompletableFuture<?>> answers) {
+    return CompletableFuture.allOf(answers.toArray(new CompletableFuture<?>[0]));
+  }
+}

@@ -1,0 +1,484 @@
+package io.lightmq.client.link;
+
+import io.lightmq.client.link.BrokerLink.Sending;
+import io.lightmq.client.link.BrokerLink.Staged;
+import io.lightmq.client.link.BrokerLink.Target;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.EventLoop;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything numbered: gathers sends into runs, keeps what is unconfirmed, and sends it again on
+ * the next connection, first and in order. Belongs to the link's loop.
+ *
+ * <p>Gathered sends leave when {@code batchBytes} are together, when nothing is on its way, or
+ * {@code lingerMillis} after the oldest arrived. A run leaves while less has been sent than the
+ * broker's credit; the last one may go beyond it. The amount is bounded by {@link Outbox}; commits
+ * by one per session.
+ */
+final class Publishing {
+  private static final int MAX_RUN_BYTES = 256 * 1024;
+  private static final int MAX_RUN_MESSAGES = 20_000;
+
+  /** A run or a commit that is on its way. */
+  private abstract static sealed class Item {
+    long number;
+    int correlation;
+
+    abstract long bytes();
+
+    abstract Set<Target> targets();
+
+    abstract Frame frame(ByteBufAllocator allocator);
+
+    abstract void done(@Nullable LinkException failure);
+  }
+
+  private static final class Run extends Item {
+    final Target target;
+    final long destinationId;
+    final boolean persistent;
+    final List<Sending> sendings = new ArrayList<>();
+    long bytes;
+
+    Run(Target target, boolean persistent) {
+      this.target = target;
+      this.destinationId = target.destinationId();
+      this.persistent = persistent;
+    }
+
+    @Override
+    long bytes() {
+      return bytes;
+    }
+
+    @Override
+    Set<Target> targets() {
+      return Set.of(target);
+    }
+
+    @Override
+    Frame frame(ByteBufAllocator allocator) {
+      ByteBuf messages = allocator.directBuffer((int) bytes + 4 * sendings.size());
+      for (Sending sending : sendings) {
+        messages.writeInt(sending.message.length);
+        messages.writeBytes(sending.message);
+      }
+      return new Frame.Publish(correlation, destinationId, number, sendings.size(), messages);
+    }
+
+    @Override
+    void done(@Nullable LinkException failure) {
+      for (Sending sending : sendings) {
+        if (failure == null) {
+          sending.complete(null);
+        } else {
+          sending.completeExceptionally(failure);
+        }
+      }
+    }
+  }
+
+  private static final class Commit extends Item {
+    final CompletableFuture<Void> answer = new CompletableFuture<>();
+    final int sessionId;
+    final List<Staged> sends;
+    final List<Frame.Acked> acked;
+
+    Commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
+      this.sessionId = sessionId;
+      this.sends = sends;
+      this.acked = acked;
+    }
+
+    @Override
+    long bytes() {
+      return 0;
+    }
+
+    @Override
+    Set<Target> targets() {
+      Set<Target> targets = new HashSet<>();
+      sends.forEach(staged -> targets.add(staged.target()));
+      return targets;
+    }
+
+    @Override
+    Frame frame(ByteBufAllocator allocator) {
+      List<Frame.StagedRun> runs = new ArrayList<>();
+      int from = 0;
+      while (from < sends.size()) {
+        Staged first = sends.get(from);
+        int to = from;
+        int bytes = 0;
+        while (to < sends.size()
+            && sends.get(to).target().destinationId() == first.target().destinationId()
+            && sends.get(to).persistent() == first.persistent()
+            && to - from < MAX_RUN_MESSAGES) {
+          bytes += 4 + sends.get(to).message().length;
+          to++;
+        }
+        ByteBuf messages = allocator.directBuffer(bytes);
+        for (Staged staged : sends.subList(from, to)) {
+          messages.writeInt(staged.message().length);
+          messages.writeBytes(staged.message());
+        }
+        runs.add(
+            new Frame.StagedRun(
+                first.target().destinationId(), first.persistent(), to - from, messages));
+        from = to;
+      }
+      return new Frame.Commit(correlation, sessionId, number, runs, acked);
+    }
+
+    @Override
+    void done(@Nullable LinkException failure) {
+      if (failure == null) {
+        answer.complete(null);
+      } else {
+        answer.completeExceptionally(failure);
+      }
+    }
+  }
+
+  private final LinkSettings settings;
+  private final EventLoop loop;
+  private final ByteBufAllocator allocator;
+  private final Consumer<Frame> writer;
+  private final Outbox outbox;
+  private final ArrayDeque<Sending> gathered = new ArrayDeque<>();
+  private long gatheredBytes;
+  private final LinkedHashMap<Integer, Item> unconfirmed = new LinkedHashMap<>();
+  private final ArrayDeque<Item> toResend = new ArrayDeque<>();
+  private @Nullable Future<?> linger;
+  private boolean open;
+  private long nextNumber = 1;
+  private int lastCorrelation = Requests.FIRST_RUN_CORRELATION;
+  private long sentBytes;
+  private long creditBytes;
+
+  Publishing(
+      LinkSettings settings, EventLoop loop, ByteBufAllocator allocator, Consumer<Frame> writer) {
+    this.settings = settings;
+    this.loop = loop;
+    this.allocator = allocator;
+    this.writer = writer;
+    this.outbox = new Outbox(settings, loop, this::drain);
+  }
+
+  /** The door for the applications' threads. */
+  Outbox outbox() {
+    return outbox;
+  }
+
+  // ---- gathering ----
+
+  private void drain() {
+    ArrayDeque<Sending> arrived = outbox.take();
+    for (Sending sending : arrived) {
+      gathered.add(sending);
+      gatheredBytes += sending.message.length;
+    }
+    flushWhenDue();
+  }
+
+  private void flushWhenDue() {
+    if (!open || gathered.isEmpty()) {
+      return;
+    }
+    if (gatheredBytes >= settings.batchBytes()
+        || unconfirmed.isEmpty()
+        || settings.lingerMillis() == 0) {
+      flush();
+    } else if (linger == null) {
+      linger = loop.schedule(this::lingered, settings.lingerMillis(), TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void lingered() {
+    linger = null;
+    flush();
+  }
+
+  private void flush() {
+    if (linger != null) {
+      linger.cancel(false);
+      linger = null;
+    }
+    while (open && !toResend.isEmpty() && mayWrite(toResend.peek())) {
+      write(toResend.remove());
+    }
+    while (open && !gathered.isEmpty() && toResend.isEmpty() && sentBytes < creditBytes) {
+      Run run = nextRun();
+      if (run != null) {
+        run.number = run.persistent ? nextNumber++ : 0;
+        run.correlation = nextCorrelation();
+        unconfirmed.put(run.correlation, run);
+        write(run);
+      }
+    }
+    outbox.starved(open && !(gathered.isEmpty() && toResend.isEmpty()));
+  }
+
+  private boolean mayWrite(Item item) {
+    return item instanceof Commit || sentBytes < creditBytes;
+  }
+
+  private void write(Item item) {
+    Frame frame = item.frame(allocator);
+    if (frame instanceof Frame.Publish publish) {
+      sentBytes += publish.messages().readableBytes();
+    }
+    writer.accept(frame);
+  }
+
+  /** The gathered messages that go to one destination in a row; null if all were withdrawn. */
+  private @Nullable Run nextRun() {
+    Run run = null;
+    while (!gathered.isEmpty()) {
+      Sending next = gathered.peek();
+      if (next.isDone()) {
+        drop(next);
+        continue;
+      }
+      if (run == null) {
+        run = new Run(next.target, next.persistent);
+      } else if (run.destinationId != next.target.destinationId()
+          || run.persistent != next.persistent
+          || run.bytes + next.message.length > MAX_RUN_BYTES
+          || run.sendings.size() >= MAX_RUN_MESSAGES) {
+        break;
+      }
+      if (!next.leave()) {
+        drop(next);
+        continue;
+      }
+      gathered.remove();
+      gatheredBytes -= next.message.length;
+      run.sendings.add(next);
+      run.bytes += next.message.length;
+    }
+    return run == null || run.sendings.isEmpty() ? null : run;
+  }
+
+  private void drop(Sending withdrawn) {
+    gathered.remove();
+    gatheredBytes -= withdrawn.message.length;
+    outbox.settled(withdrawn.message.length);
+  }
+
+  private int nextCorrelation() {
+    do {
+      lastCorrelation =
+          lastCorrelation == Integer.MAX_VALUE
+              ? Requests.FIRST_RUN_CORRELATION
+              : lastCorrelation + 1;
+    } while (unconfirmed.containsKey(lastCorrelation));
+    return lastCorrelation;
+  }
+
+  /** Commits at once; without a connection, first thing on the next. */
+  CompletableFuture<Void> commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
+    Commit commit = new Commit(sessionId, List.copyOf(sends), List.copyOf(acked));
+    commit.number = nextNumber++;
+    commit.correlation = nextCorrelation();
+    unconfirmed.put(commit.correlation, commit);
+    if (open && toResend.isEmpty()) {
+      write(commit);
+    } else if (open) {
+      toResend.add(commit);
+    }
+    return commit.answer;
+  }
+
+  /** Runs a task once no send to the target is gathered or unconfirmed any more. */
+  void whenUnused(Target target, Runnable task) {
+    List<CompletableFuture<?>> open = new ArrayList<>();
+    drain();
+    gathered.stream().filter(sending -> sending.target == target).forEach(open::add);
+    for (Item item : unconfirmed.values()) {
+      if (item instanceof Run run && run.target == target) {
+        open.addAll(run.sendings);
+      }
+    }
+    if (open.isEmpty()) {
+      task.run();
+    } else {
+      var unused =
+          CompletableFuture.allOf(open.toArray(new CompletableFuture<?>[0]))
+              .whenComplete((done, failure) -> loop.execute(task));
+    }
+  }
+
+  // ---- answers ----
+
+  void credit(long totalBytes) {
+    creditBytes = Math.max(creditBytes, totalBytes);
+    if (!gathered.isEmpty() || !toResend.isEmpty()) {
+      flush();
+    }
+  }
+
+  /** Takes receipts. */
+  void receipts(Frame.Receipts receipts) {
+    for (Frame.Done done : receipts.done()) {
+      long end = (long) done.from() + done.count();
+      if (done.count() > unconfirmed.size()) {
+        // Older than a request timeout or made up; look at ours instead of counting to its end.
+        List<Integer> known = new ArrayList<>(unconfirmed.keySet());
+        known.stream().filter(c -> c >= done.from() && c < end).forEach(c -> settle(c, null));
+        continue;
+      }
+      for (long correlation = done.from(); correlation < end; correlation++) {
+        settle((int) correlation, null);
+      }
+    }
+    for (Frame.Fault fault : receipts.refused()) {
+      settle(fault.correlation(), new LinkException(fault.code(), fault.text()));
+    }
+    flushWhenDue();
+  }
+
+  /** A refusal that came alone; false if nothing waits for it. */
+  boolean refused(Frame.Fault fault) {
+    boolean known = settle(fault.correlation(), new LinkException(fault.code(), fault.text()));
+    flushWhenDue();
+    return known;
+  }
+
+  private boolean settle(int correlation, @Nullable LinkException failure) {
+    Item item = unconfirmed.remove(correlation);
+    if (item == null) {
+      return false;
+    }
+    outbox.settled(item.bytes());
+    item.done(failure);
+    return true;
+  }
+
+  // ---- losing and regaining the connection ----
+
+  /** The connection is lost: what is not persistent and on its way has an unknown fate. */
+  void lost(LinkException cause) {
+    open = false;
+    toResend.clear();
+    if (linger != null) {
+      linger.cancel(false);
+      linger = null;
+    }
+    outbox.starved(false);
+    for (Item item : new ArrayList<>(unconfirmed.values())) {
+      if (item.number == 0) {
+        settle(
+            item.correlation,
+            new LinkException(
+                FaultCode.OUTCOME_UNKNOWN,
+                "the connection was lost before the receipt of a non-persistent message came",
+                cause));
+      }
+    }
+  }
+
+  /** The lowest number whose answer is still wanted. */
+  long answersFrom() {
+    for (Item item : unconfirmed.values()) {
+      return item.number;
+    }
+    return nextNumber;
+  }
+
+  /** What the broker knows of this link: takes over what it has done and renews the credit. */
+  void attached(Frame.Attached attached) {
+    sentBytes = 0;
+    creditBytes = attached.creditBytes();
+    Map<Long, Frame.NumberedOutcome> outcomes = new HashMap<>();
+    attached.outcomes().forEach(outcome -> outcomes.put(outcome.number(), outcome));
+    for (Item item : new ArrayList<>(unconfirmed.values())) {
+      if (item.number <= attached.last()) {
+        Frame.NumberedOutcome outcome = outcomes.get(item.number);
+        settle(
+            item.correlation,
+            outcome == null || outcome.code() == FaultCode.OK
+                ? null
+                : new LinkException(outcome.code(), outcome.text()));
+      }
+    }
+    nextNumber = Math.max(nextNumber, attached.last() + 1);
+  }
+
+  /** The targets that are needed to send again what is unconfirmed. */
+  Set<Target> neededTargets() {
+    Set<Target> targets = new HashSet<>();
+    unconfirmed.values().forEach(item -> targets.addAll(item.targets()));
+    gathered.forEach(sending -> targets.add(sending.target));
+    return targets;
+  }
+
+  /**
+   * Sends again, unchanged and in order. The broker has taken none of these; where a destination
+   * has gone its run fails here, and the numbers close up behind it.
+   */
+  void resume(Set<Target> gone) {
+    long number = -1;
+    for (Iterator<Item> items = unconfirmed.values().iterator(); items.hasNext(); ) {
+      Item item = items.next();
+      number = number < 0 ? item.number : number;
+      if (item instanceof Run run
+          && (gone.contains(run.target) || run.destinationId != run.target.destinationId())) {
+        items.remove();
+        outbox.settled(run.bytes());
+        run.done(
+            new LinkException(
+                FaultCode.DESTINATION_GONE,
+                run.target.destination().name() + " was deleted while the connection was lost"));
+        continue;
+      }
+      item.number = number++;
+      toResend.add(item);
+    }
+    nextNumber = number < 0 ? nextNumber : number;
+    open = true;
+    flush();
+    flushWhenDue();
+  }
+
+  /** The link has ended: everything fails. */
+  void fail(LinkException cause) {
+    open = false;
+    if (linger != null) {
+      linger.cancel(false);
+      linger = null;
+    }
+    outbox.end(cause);
+    LinkException unknown =
+        new LinkException(
+            FaultCode.OUTCOME_UNKNOWN,
+            "the link ended before the receipt came: " + cause.getMessage(),
+            cause);
+    toResend.clear();
+    for (Item item : new ArrayList<>(unconfirmed.values())) {
+      settle(item.correlation, unknown);
+    }
+    gathered.addAll(outbox.take());
+    for (Sending sending : gathered) {
+      sending.completeExceptionally(cause.here());
+    }
+    gathered.clear();
+  }
+}

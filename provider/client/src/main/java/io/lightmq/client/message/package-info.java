@@ -1,0 +1,3 @@
+/** The five kinds of message with their conversions and their encoding. */
+@org.jspecify.annotations.NullMarked
+package io.lightmq.client.message;
