@@ -1,0 +1,213 @@
+package io.lightmq.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.FaultCode;
+import jakarta.jms.Connection;
+import jakarta.jms.IllegalStateException;
+import jakarta.jms.InvalidClientIDException;
+import jakarta.jms.JMSContext;
+import jakarta.jms.JMSException;
+import jakarta.jms.JMSSecurityException;
+import jakarta.jms.JMSSecurityRuntimeException;
+import jakarta.jms.Session;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ConnectingTest {
+  private ScriptedBroker broker;
+
+  @BeforeEach
+  void start() throws Exception {
+    broker = new ScriptedBroker();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    broker.close();
+    assertThat(ClientThreads.alive()).isEmpty();
+  }
+
+  private LightmqConnectionFactory factory(String options) {
+    return new LightmqConnectionFactory(broker.uri(options));
+  }
+
+  @Test
+  void aConnectionSaysHelloAuthenticatesAndAttaches() throws Exception {
+    try (Connection connection = factory("&clientId=billing").createConnection()) {
+      assertThat(connection.getClientID()).isEqualTo("billing");
+      assertThat(broker.seen(Frame.Hello.class)).hasSize(1);
+      assertThat(broker.seen(Frame.AuthStart.class).get(0).mechanism()).isEqualTo("ANONYMOUS");
+      Frame.Attach attach = broker.seen(Frame.Attach.class).get(0);
+      assertThat(attach.clientId()).isEqualTo("billing");
+      assertThat(attach.linkEpoch()).isEqualTo(1);
+      assertThat(attach.answersFrom()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void closingSaysGoodbye() throws Exception {
+    factory("").createConnection().close();
+    broker.close();
+    assertThat(broker.seen(Frame.Goodbye.class)).hasSize(1);
+    assertThat(broker.seen(Frame.Goodbye.class).get(0).code()).isEqualTo(FaultCode.OK);
+  }
+
+  @Test
+  void wrongCredentialsFailAtOnce() {
+    broker.on(
+        Frame.AuthStart.class,
+        start -> List.of(new Frame.Goodbye(FaultCode.AUTHENTICATION_FAILED, "wrong password")));
+    assertThatThrownBy(() -> factory("").createConnection("anna", "secret"))
+        .isInstanceOf(JMSSecurityException.class)
+        .hasMessageContaining("wrong password")
+        .hasMessageNotContaining("secret");
+    assertThatThrownBy(() -> factory("").createContext("anna", "secret"))
+        .isInstanceOf(JMSSecurityRuntimeException.class);
+    assertThat(broker.seen(Frame.AuthStart.class).get(0).mechanism()).isEqualTo("SCRAM-SHA-256");
+  }
+
+  @Test
+  void aBrokerThatDoesNotKnowThePasswordIsNotTrusted() {
+    broker.on(
+        Frame.AuthStart.class, start -> List.of(new Frame.AuthDone(new byte[] {1}, 1, "anna")));
+    assertThatThrownBy(() -> factory("").createConnection("anna", "secret"))
+        .isInstanceOf(JMSSecurityException.class);
+  }
+
+  @Test
+  void anUnreachableBrokerIsNamedInTheError() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    assertThatThrownBy(
+            () -> new LightmqConnectionFactory("lightmq://127.0.0.1:" + port).createConnection())
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("127.0.0.1:" + port);
+  }
+
+  @Test
+  void theSecondAddressIsTriedWhenTheFirstFails() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    try (Connection connection =
+        new LightmqConnectionFactory("lightmq://127.0.0.1:" + port + ",127.0.0.1:" + broker.port())
+            .createConnection()) {
+      assertThat(connection.getMetaData().getJMSVersion()).isEqualTo("3.1");
+    }
+  }
+
+  @Test
+  void theEmbeddedSchemesNameTheArtifactTheyNeed() {
+    assertThatThrownBy(() -> new LightmqConnectionFactory("lightmq:mem:x").createConnection())
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("lightmq-embedded");
+  }
+
+  @Test
+  void aSilentBrokerFailsAfterTheConnectTimeout() {
+    broker.on(Frame.Hello.class, hello -> List.of());
+    assertThatThrownBy(() -> factory("&connectTimeoutMillis=50").createConnection())
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("connectTimeoutMillis");
+  }
+
+  @Test
+  void aFrameThatTheProtocolForbidsEndsTheHandshake() {
+    broker.on(Frame.Hello.class, hello -> List.of(new Frame.Credit(1)));
+    assertThatThrownBy(() -> factory("").createConnection())
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("before authentication");
+  }
+
+  @Test
+  void theClientIdIsSetBeforeAnyOtherUseAndOnce() throws Exception {
+    broker.ok(Frame.SetClientId.class);
+    try (Connection connection = factory("").createConnection()) {
+      assertThat(connection.getClientID()).isNull();
+      assertThatThrownBy(() -> connection.setClientID(""))
+          .isInstanceOf(InvalidClientIDException.class);
+      connection.setClientID("one");
+      assertThat(connection.getClientID()).isEqualTo("one");
+      assertThatThrownBy(() -> connection.setClientID("two"))
+          .isInstanceOf(IllegalStateException.class);
+    }
+    try (Connection connection = factory("").createConnection()) {
+      connection.createSession();
+      assertThatThrownBy(() -> connection.setClientID("late"))
+          .isInstanceOf(IllegalStateException.class);
+    }
+    try (JMSContext context = factory("").createContext()) {
+      context.setClientID("context");
+      assertThat(context.getClientID()).isEqualTo("context");
+    }
+  }
+
+  @Test
+  void aTakenClientIdIsRefused() throws Exception {
+    broker.on(
+        Frame.SetClientId.class,
+        set ->
+            List.of(
+                new Frame.Fault(set.correlation(), FaultCode.CLIENT_ID_IN_USE, "in use", 0)));
+    try (Connection connection = factory("").createConnection()) {
+      assertThatThrownBy(() -> connection.setClientID("taken"))
+          .isInstanceOf(InvalidClientIDException.class)
+          .extracting(e -> ((JMSException) e).getErrorCode())
+          .isEqualTo("LMQ-12");
+    }
+  }
+
+  @Test
+  void anythingAfterCloseIsRefused() throws Exception {
+    Connection connection = factory("").createConnection();
+    Session session = connection.createSession();
+    connection.close();
+    connection.close();
+    session.close();
+    assertThatThrownBy(connection::start).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(session::createTextMessage).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> session.createProducer(null))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void contextsOfOneConnectionCloseItWithTheLast() throws Exception {
+    JMSContext first = factory("").createContext();
+    JMSContext second = first.createContext(JMSContext.CLIENT_ACKNOWLEDGE);
+    first.close();
+    assertThat(second.createTextMessage("still open").getText()).isEqualTo("still open");
+    second.close();
+    broker.close();
+    assertThat(broker.seen(Frame.Attach.class)).hasSize(1);
+    assertThat(broker.seen(Frame.Goodbye.class)).hasSize(1);
+  }
+
+  @Test
+  void whatThisVersionLacksIsToldAsSuch() throws Exception {
+    try (Connection connection = factory("").createConnection()) {
+      Session session = connection.createSession();
+      jakarta.jms.Queue queue = session.createQueue("q");
+      for (org.assertj.core.api.ThrowableAssert.ThrowingCallable call :
+          List.<org.assertj.core.api.ThrowableAssert.ThrowingCallable>of(
+              () -> session.createBrowser(queue),
+              () -> session.createConsumer(queue, "a = 1"),
+              () -> session.createProducer(queue).setDeliveryDelay(1),
+              () -> connection.createConnectionConsumer(queue, null, null, 1))) {
+        assertThatThrownBy(call)
+            .isInstanceOf(JMSException.class)
+            .hasMessageContaining("not available in this version")
+            .extracting(e -> ((JMSException) e).getErrorCode())
+            .isEqualTo("LMQ-110");
+      }
+    }
+  }
+}
