@@ -271,6 +271,8 @@ final class ScriptedBroker implements AutoCloseable {
       // the client has closed, or the test has cut the connection
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    } catch (UncheckedIOException e) {
+      assertThat(e).as("an answer failed").hasCauseInstanceOf(SocketException.class);
     }
   }
 
