@@ -12,7 +12,6 @@ import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,8 +34,6 @@ final class Inbox {
   /** Does not wait. */
   static final long NO_WAIT = 0;
 
-  private static final int LAZY_ACKNOWLEDGEMENTS = 500;
-  private static final long LAZY_MILLIS = 500;
   private static final long MAX_PAUSE_MILLIS = 1_000;
 
   /** Turns a message into what the application asked for. */
@@ -49,6 +46,8 @@ final class Inbox {
 
   private final Consumer<ConsumerQueue> detach;
   private final AckMode mode;
+  private final Acknowledging acknowledging;
+  private final Returning returns;
   private final BrokerLink link;
   private final Messages messages;
   private final ClientSettings settings;
@@ -57,8 +56,6 @@ final class Inbox {
   private final Condition changed = lock.newCondition();
   private final List<ConsumerQueue> consumers = new ArrayList<>();
   private List<Arrived> delivered = new ArrayList<>();
-  private List<Arrived> lazy = new ArrayList<>();
-  private boolean lazyTimer;
   private boolean linkUp = true;
   private boolean started;
   private boolean closed;
@@ -85,6 +82,8 @@ final class Inbox {
     this.threadName = threadName;
     this.acknowledger = acknowledger;
     this.detach = detach;
+    this.returns = new Returning(link);
+    this.acknowledging = new Acknowledging(mode, link, lock);
   }
 
   // ---- what the link tells ----
@@ -96,7 +95,7 @@ final class Inbox {
       arrivals += came.size();
       if (closed || consumer.closed) {
         consumer.ended(delivery.pullId());
-        giveBackUnattempted(came);
+        returns.unattempted(came);
         return;
       }
       consumer.add(delivery.pullId(), came);
@@ -108,22 +107,6 @@ final class Inbox {
     } finally {
       lock.unlock();
     }
-  }
-
-  private void giveBackUnattempted(List<Arrived> messages) {
-    if (!messages.isEmpty()) {
-      logFailure(link.giveBack(Arrived.places(messages), false), "returning messages");
-    }
-  }
-
-  private static void logFailure(CompletableFuture<Void> future, String what) {
-    var unused =
-        future.whenComplete(
-            (done, failure) -> {
-              if (failure != null) {
-                LOG.debug("{} failed", what, failure);
-              }
-            });
   }
 
   void pullEnded(Frame.PullEnd end, ConsumerQueue consumer) {
@@ -160,7 +143,7 @@ final class Inbox {
     try {
       linkUp = false;
       consumers.forEach(ConsumerQueue::lost);
-      lazy.clear();
+      acknowledging.lost();
       if (mode == AckMode.TRANSACTED && !delivered.isEmpty()) {
         transactionLost = true;
       }
@@ -263,12 +246,12 @@ final class Inbox {
       if (over) {
         consumers.remove(consumer);
       }
-      flushLazy();
+      acknowledging.flush();
     } finally {
       lock.unlock();
     }
     if (!over) {
-      giveBackUnattempted(waiting);
+      returns.unattempted(waiting);
     }
     return over;
   }
@@ -310,7 +293,7 @@ final class Inbox {
       handedOver(next);
       if (!mode.isExplicit()) {
         consumer.unsettled--;
-        acknowledge(next);
+        acknowledging.acknowledge(next);
       }
       pullMore(consumer);
     } finally {
@@ -371,7 +354,8 @@ final class Inbox {
     }
   }
 
-  private LightmqMessage message(Arrived arrived) throws JMSException {
+  /** The message in what has arrived. */
+  LightmqMessage message(Arrived arrived) throws JMSException {
     try {
       LightmqMessage message = messages.received(arrived.entry(), arrived.deliveries());
       message.onAcknowledge(acknowledger);
@@ -388,42 +372,11 @@ final class Inbox {
     }
   }
 
-  private void acknowledge(Arrived message) {
-    if (mode == AckMode.AUTO) {
-      link.acknowledge(Arrived.places(List.of(message)));
-      return;
-    }
-    lazy.add(message);
-    if (lazy.size() >= LAZY_ACKNOWLEDGEMENTS) {
-      flushLazy();
-    } else if (!lazyTimer) {
-      lazyTimer = true;
-      link.later(LAZY_MILLIS, this::lazyTimeOver);
-    }
-  }
-
-  private void lazyTimeOver() {
-    lock.lock();
-    try {
-      lazyTimer = false;
-      flushLazy();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void flushLazy() {
-    if (!lazy.isEmpty()) {
-      link.acknowledge(Arrived.places(lazy));
-      lazy = new ArrayList<>();
-    }
-  }
-
   // ---- listening ----
 
   private void startDispatcher() {
     if (dispatcher == null && !closed) {
-      dispatcher = new Thread(this::dispatch, threadName);
+      dispatcher = new Thread(new ListenerRunner(this, threadName), threadName);
       dispatcher.setDaemon(false);
       dispatcher.start();
     }
@@ -434,57 +387,41 @@ final class Inbox {
     return Thread.currentThread() == dispatcher;
   }
 
-  private void dispatch() {
-    while (true) {
-      Arrived next;
-      MessageListener listener;
-      lock.lock();
-      try {
-        ConsumerQueue consumer = awaitWork();
-        if (consumer == null) {
-          return;
+  /** A message that is to be given to its consumer's listener. */
+  record Work(Arrived message, MessageListener listener) {}
+
+  /** The next message for a listener, oldest first; null at the end. */
+  @Nullable Work awaitWork() {
+    lock.lock();
+    try {
+      while (!closed) {
+        long pause = failuresInARow == 0 ? 0 : pauseUntilNanos - System.nanoTime();
+        ConsumerQueue ready = started && !givingBack && pause <= 0 ? oldest() : null;
+        if (ready != null && ready.listener != null) {
+          Arrived next = ready.take();
+          dispatching = ready;
+          handedOver(next);
+          pullMore(ready);
+          return new Work(next, ready.listener);
         }
-        next = consumer.take();
-        listener = consumer.listener;
-        dispatching = consumer;
-        handedOver(next);
-        pullMore(consumer);
-      } finally {
-        lock.unlock();
+        awaitForWork(pause);
       }
-      boolean failed = listener == null || !call(listener, next);
-      lock.lock();
-      try {
-        settle(next, failed);
-        dispatching = null;
-        changed.signalAll();
-      } finally {
-        lock.unlock();
-      }
-      if (!mode.isExplicit()) {
-        settled(List.of(next));
-      }
+      return null;
+    } finally {
+      lock.unlock();
     }
   }
 
-  private @Nullable ConsumerQueue awaitWork() {
-    while (!closed) {
-      long pause = failuresInARow == 0 ? 0 : pauseUntilNanos - System.nanoTime();
-      ConsumerQueue ready = started && !givingBack && pause <= 0 ? oldest() : null;
-      if (ready != null) {
-        return ready;
+  private void awaitForWork(long pauseNanos) {
+    try {
+      if (pauseNanos > 0) {
+        var unused = changed.awaitNanos(pauseNanos);
+      } else {
+        changed.await();
       }
-      try {
-        if (pause > 0) {
-          var unused = changed.awaitNanos(pause);
-        } else {
-          changed.await();
-        }
-      } catch (InterruptedException e) {
-        LOG.debug("{} was interrupted while waiting for messages; it goes on", threadName);
-      }
+    } catch (InterruptedException e) {
+      LOG.debug("{} was interrupted while waiting for messages; it goes on", threadName);
     }
-    return null;
   }
 
   private @Nullable ConsumerQueue oldest() {
@@ -503,37 +440,36 @@ final class Inbox {
     return best;
   }
 
-  private boolean call(MessageListener listener, Arrived arrived) {
+  /** A listener has returned, or failed. */
+  void listened(Arrived message, boolean failed) {
+    lock.lock();
     try {
-      listener.onMessage(message(arrived));
-      return true;
-    } catch (JMSException | RuntimeException e) {
-      LOG.warn(
-          "{}: the message listener failed at delivery {} of a message; {}",
-          threadName,
-          arrived.deliveries(),
-          mode.isExplicit() ? "going on" : "it will be delivered again",
-          e);
-      return false;
+      if (!mode.isExplicit()) {
+        settleListened(message, failed);
+      }
+      dispatching = null;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    if (!mode.isExplicit()) {
+      settled(List.of(message));
     }
   }
 
-  private void settle(Arrived message, boolean failed) {
-    if (mode.isExplicit()) {
-      return;
-    }
+  private void settleListened(Arrived message, boolean failed) {
     if (!failed) {
       failuresInARow = 0;
-      acknowledge(message);
+      acknowledging.acknowledge(message);
       return;
     }
     failuresInARow++;
     long pauseMillis =
         failuresInARow == 1 ? 0 : Math.min(MAX_PAUSE_MILLIS, 5L << Math.min(failuresInARow, 20));
     pauseUntilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
-    flushLazy();
-    logFailure(link.giveBack(Arrived.places(List.of(message)), true), "returning a message");
-    giveBackUnattempted(message.consumer().drain());
+    acknowledging.flush();
+    returns.attempted(message);
+    returns.unattempted(message.consumer().drain());
     pullMore(message.consumer());
   }
 
@@ -598,7 +534,7 @@ final class Inbox {
         }
       }
       if (!over.isEmpty()) {
-        flushLazy();
+        acknowledging.flush();
       }
     } finally {
       lock.unlock();
@@ -618,16 +554,7 @@ final class Inbox {
       lock.unlock();
     }
     try {
-      List<CompletableFuture<Void>> answers = new ArrayList<>();
-      if (!attempted.isEmpty()) {
-        answers.add(link.giveBack(Arrived.places(attempted), true));
-      }
-      if (!waiting.isEmpty()) {
-        answers.add(link.giveBack(Arrived.places(waiting), false));
-      }
-      for (CompletableFuture<Void> answer : answers) {
-        Awaiting.answer(answer, "giving messages back");
-      }
+      returns.all(attempted, waiting);
       settled(attempted);
     } finally {
       lock.lock();
@@ -647,10 +574,10 @@ final class Inbox {
     lock.lock();
     try {
       closed = true;
-      flushLazy();
+      acknowledging.flush();
       changed.signalAll();
       awaitListener(null);
-      flushLazy();
+      acknowledging.flush();
       ending = dispatcher;
     } finally {
       lock.unlock();

@@ -173,7 +173,7 @@ class ReceivingTest {
     open(Session.DUPS_OK_ACKNOWLEDGE);
     assertThat(receiveFirst(1, "a")).isEqualTo("a");
     broker.on(Frame.Pull.class, pull -> List.of());
-    session.close();
+    session.close(); // its answer came after the acknowledgement
     assertThat(broker.seen(Frame.Acknowledge.class)).hasSize(1);
   }
 
@@ -255,7 +255,7 @@ class ReceivingTest {
               session.commit();
               return true;
             });
-    Frame.Commit commit = broker.expect(Frame.Commit.class);
+    Frame.Commit commit = (Frame.Commit) skipPulls();
     assertThat(commit.runs()).isEmpty();
     assertThat(commit.number()).isEqualTo(1);
     assertThat(commit.acked().get(0).ranges()).containsExactly(range(1, 1));
@@ -358,14 +358,16 @@ class ReceivingTest {
     assertThat(got.poll(10, TimeUnit.SECONDS)).startsWith("c on session-");
     broker.on(Frame.Pull.class, pull -> List.of());
     connection.stop();
-    long acknowledged =
-        broker.seen(Frame.Acknowledge.class).stream()
-            .flatMap(ack -> ack.acked().stream())
-            .flatMap(acked -> acked.ranges().stream())
-            .mapToInt(SequenceRange::count)
-            .sum();
-    assertThat(acknowledged).isBetween(2L, 3L);
+    org.awaitility.Awaitility.await().until(() -> acknowledged() == 3);
     assertThatThrownBy(consumer::receive).isInstanceOf(IllegalStateException.class);
+  }
+
+  private int acknowledged() {
+    return broker.seen(Frame.Acknowledge.class).stream()
+        .flatMap(ack -> ack.acked().stream())
+        .flatMap(acked -> acked.ranges().stream())
+        .mapToInt(SequenceRange::count)
+        .sum();
   }
 
   @Test

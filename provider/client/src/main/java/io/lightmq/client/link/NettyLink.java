@@ -9,7 +9,6 @@ import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.net.SocketAddress;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -21,7 +20,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,7 +32,6 @@ import org.slf4j.LoggerFactory;
 final class NettyLink implements BrokerLink, Connector.Events {
   private static final Logger LOG = LoggerFactory.getLogger(NettyLink.class);
   private static final long CLOSE_MILLIS = 2_000;
-  private static final int MAX_PULLS_PER_FRAME = 1_000;
 
   private enum State {
     CONNECTING,
@@ -50,6 +47,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private final UUID id = UUID.randomUUID();
   private final Requests requests;
   private final Publishing publishing;
+  private final LinkWriter writer;
+  private final Asking asking;
   private final OpenThings things = new OpenThings();
   private final Backoff backoff;
   private final AtomicInteger lastId = new AtomicInteger();
@@ -57,12 +56,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private volatile Limits limits = new Limits(4 << 20, 1 << 20);
 
   private State state = State.CONNECTING;
-  private @Nullable Channel channel;
   private @Nullable String clientId;
   private long linkEpoch;
-  private List<Frame.PullOne> pulls = new ArrayList<>();
-  private List<Frame.Acked> acks = new ArrayList<>();
-  private boolean turnEndScheduled;
 
   private NettyLink(LinkSettings settings, LinkListener listener, Endpoint endpoint) {
     this.settings = settings;
@@ -70,9 +65,12 @@ final class NettyLink implements BrokerLink, Connector.Events {
     this.endpoint = endpoint;
     this.loop = endpoint.group().next();
     this.clientId = settings.clientId();
-    this.requests = new Requests(loop, settings.requestTimeoutMillis(), this::write);
+    this.writer = new LinkWriter(loop);
+    this.requests = new Requests(loop, settings.requestTimeoutMillis(), writer::write);
+    this.asking =
+        new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
     this.publishing =
-        new Publishing(settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, this::write);
+        new Publishing(settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
     this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
   }
 
@@ -147,7 +145,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
               }
               LinkException cause =
                   Connector.failure("cannot connect to " + address, unwrap(failure));
-              dropChannel();
+              writer.drop();
               if (from + 1 < addresses.size() && !cause.isFinal()) {
                 LOG.info("{}: {}; trying the next address", settings.uri(), cause.getMessage());
                 return connectAny(addresses, from + 1);
@@ -160,9 +158,9 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private CompletableFuture<@Nullable Void> attach(Connector.Connected connected) {
     if (state == State.ENDED) {
       connected.channel().close();
-      return CompletableFuture.failedFuture(ended());
+      return CompletableFuture.failedFuture(Asking.ended());
     }
-    channel = connected.channel();
+    writer.use(connected.channel());
     Frame.Welcome welcome = connected.greeting().welcome();
     limits = new Limits(welcome.maxMessageBytes(), welcome.maxTransactionBytes());
     long epoch = ++linkEpoch;
@@ -184,7 +182,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
             })
         .thenAccept(
             done -> {
-              if (channel == null) {
+              if (writer.isIdle()) {
                 return;
               }
               boolean first = state == State.CONNECTING;
@@ -208,19 +206,11 @@ final class NettyLink implements BrokerLink, Connector.Events {
     listener.pullEnded(new Frame.PullEnd(consumerId, 0, cause.code(), 0));
   }
 
-  private void dropChannel() {
-    Channel current = channel;
-    channel = null;
-    if (current != null) {
-      current.close();
-    }
-  }
-
   // ---- what comes, on the loop ----
 
   @Override
   public void frame(Channel from, Frame frame) {
-    if (from != channel) {
+    if (!writer.uses(from)) {
       FrameCodec.release(frame);
       return;
     }
@@ -250,12 +240,10 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public void ended(Channel from, LinkException cause) {
-    if (from != channel) {
+    if (!writer.uses(from)) {
       return;
     }
-    dropChannel();
-    pulls = new ArrayList<>();
-    acks = new ArrayList<>();
+    writer.drop();
     State before = state;
     if (before == State.OPEN) {
       state = State.LOST;
@@ -329,10 +317,6 @@ final class NettyLink implements BrokerLink, Connector.Events {
                 });
   }
 
-  private LinkException ended() {
-    return new LinkException(FaultCode.CLOSING, "the connection is closed");
-  }
-
   private void end(LinkException cause, boolean failed) {
     if (state == State.ENDED) {
       return;
@@ -346,47 +330,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     }
   }
 
-  // ---- what goes, on the loop ----
-
-  private void write(Frame frame) {
-    flushTurn();
-    Channel current = channel;
-    if (current == null) {
-      FrameCodec.release(frame);
-    } else {
-      current.writeAndFlush(frame, current.voidPromise());
-    }
-  }
-
-  private void endTurnLater() {
-    if (!turnEndScheduled) {
-      turnEndScheduled = true;
-      loop.execute(
-          () -> {
-            turnEndScheduled = false;
-            flushTurn();
-          });
-    }
-  }
-
-  /** Acknowledgements and pulls of one turn share a frame each. */
-  private void flushTurn() {
-    Channel current = channel;
-    if (!acks.isEmpty()) {
-      List<Frame.Acked> now = acks;
-      acks = new ArrayList<>();
-      if (current != null) {
-        current.writeAndFlush(new Frame.Acknowledge(0, now), current.voidPromise());
-      }
-    }
-    if (!pulls.isEmpty()) {
-      List<Frame.PullOne> now = pulls;
-      pulls = new ArrayList<>();
-      if (current != null) {
-        current.writeAndFlush(new Frame.Pull(now), current.voidPromise());
-      }
-    }
-  }
+  // ---- asking, any thread ----
 
   /** Hands over to the loop; after the end nothing is done any more. */
   private void execute(Runnable task) {
@@ -395,60 +339,6 @@ final class NettyLink implements BrokerLink, Connector.Events {
     } catch (RejectedExecutionException e) {
       LOG.debug("{}: the loop has ended", settings.uri());
     }
-  }
-
-  private <T> CompletableFuture<T> ask(
-      OnLoss onLoss, IntFunction<Frame> frame, Function<Frame, T> answer) {
-    CompletableFuture<T> result = new CompletableFuture<>();
-    try {
-      loop.execute(
-          () -> {
-            if (state == State.ENDED) {
-              if (onLoss == OnLoss.DONE) {
-                result.complete(answer.apply(new Frame.Ok(1)));
-              } else {
-                result.completeExceptionally(ended());
-              }
-              return;
-            }
-            var unused =
-                requests
-                    .ask(state == State.OPEN, onLoss, frame)
-                    .whenComplete(
-                        (frameOfAnswer, failure) -> {
-                          if (failure != null) {
-                            result.completeExceptionally(failure);
-                          } else {
-                            complete(result, answer, frameOfAnswer);
-                          }
-                        });
-          });
-    } catch (RejectedExecutionException e) {
-      result.completeExceptionally(ended());
-    }
-    return result;
-  }
-
-  private static <T> void complete(
-      CompletableFuture<T> result, Function<Frame, T> answer, Frame frame) {
-    try {
-      result.complete(answer.apply(frame));
-    } catch (ClassCastException e) {
-      result.completeExceptionally(
-          new LinkException(
-              FaultCode.PROTOCOL_ERROR,
-              "the broker answered with " + FrameCodec.typeOf(frame) + ", which does not fit",
-              e));
-    }
-  }
-
-  private CompletableFuture<Void> askOk(OnLoss onLoss, IntFunction<Frame> frame) {
-    return ask(onLoss, frame, answer -> (Frame.Ok) answer).thenApply(NettyLink::nothing);
-  }
-
-  @SuppressWarnings("NullAway") // the one value of Void
-  private static Void nothing(Object ignored) {
-    return null;
   }
 
   // ---- the seam, any thread ----
@@ -465,11 +355,9 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Void> setClientId(String newId) {
-    return askOk(
+    return asking.ok(
             OnLoss.RESEND,
-            c -> {
-              return new Frame.SetClientId(c, newId);
-            })
+            c -> new Frame.SetClientId(c, newId))
         .thenApply(
             done -> {
               execute(() -> clientId = newId);
@@ -480,7 +368,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
   @Override
   public CompletableFuture<Integer> openSession() {
     int sessionId = lastId.incrementAndGet();
-    return ask(
+    return asking.ask(
         OnLoss.RESEND,
         c -> new Frame.OpenSession(c, sessionId),
         answer -> {
@@ -495,13 +383,13 @@ final class NettyLink implements BrokerLink, Connector.Events {
   @Override
   public CompletableFuture<Void> closeSession(int sessionId) {
     execute(() -> things.closedSession(sessionId));
-    return askOk(OnLoss.DONE, c -> new Frame.CloseSession(c, sessionId));
+    return asking.ok(OnLoss.DONE, c -> new Frame.CloseSession(c, sessionId));
   }
 
   @Override
   public CompletableFuture<Target> openTarget(int sessionId, DestinationName destination) {
     Target target = new Target(lastId.incrementAndGet(), sessionId, destination);
-    return ask(
+    return asking.ask(
         OnLoss.RESEND,
         c ->
             new Frame.AttachProducer(
@@ -518,13 +406,13 @@ final class NettyLink implements BrokerLink, Connector.Events {
     execute(
         () -> {
           things.closed(target);
-          publishing.whenUnused(target, () -> write(new Frame.DetachProducer(target.producerId())));
+          publishing.whenUnused(target, () -> writer.write(new Frame.DetachProducer(target.producerId())));
         });
   }
 
   @Override
   public CompletableFuture<Long> openConsumer(ConsumerSpec spec) {
-    return ask(
+    return asking.ask(
         OnLoss.RESEND,
         c -> things.attach(c, spec),
         answer -> {
@@ -542,17 +430,17 @@ final class NettyLink implements BrokerLink, Connector.Events {
   @Override
   public CompletableFuture<Void> closeConsumer(int consumerId) {
     execute(() -> things.closedConsumer(consumerId));
-    return askOk(OnLoss.DONE, c -> new Frame.DetachConsumer(c, consumerId));
+    return asking.ok(OnLoss.DONE, c -> new Frame.DetachConsumer(c, consumerId));
   }
 
   @Override
   public CompletableFuture<Void> unsubscribe(String subscription) {
-    return askOk(OnLoss.RESEND, c -> new Frame.Unsubscribe(c, subscription));
+    return asking.ok(OnLoss.RESEND, c -> new Frame.Unsubscribe(c, subscription));
   }
 
   @Override
   public CompletableFuture<Temporary> createTemporary(DestinationKind kind) {
-    return ask(
+    return asking.ask(
         OnLoss.RESEND,
         c -> new Frame.CreateTemporary(c, kind),
         answer -> {
@@ -564,7 +452,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Void> deleteTemporary(Temporary temporary) {
-    return askOk(OnLoss.DONE, c -> new Frame.DeleteTemporary(c, temporary.name()))
+    return asking.ok(OnLoss.DONE, c -> new Frame.DeleteTemporary(c, temporary.name()))
         .thenApply(
             done -> {
               execute(() -> things.closed(temporary));
@@ -584,7 +472,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     execute(
         () -> {
           if (state == State.ENDED) {
-            result.completeExceptionally(ended());
+            result.completeExceptionally(Asking.ended());
             return;
           }
           var unused =
@@ -607,12 +495,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     execute(
         () -> {
           if (state == State.OPEN) {
-            pulls.add(pull);
-            if (pulls.size() >= MAX_PULLS_PER_FRAME) {
-              flushTurn();
-            } else {
-              endTurnLater();
-            }
+            writer.pull(pull);
           }
         });
   }
@@ -622,24 +505,19 @@ final class NettyLink implements BrokerLink, Connector.Events {
     execute(
         () -> {
           if (state == State.OPEN) {
-            acks.addAll(acked);
-            if (acks.size() >= MAX_PULLS_PER_FRAME) {
-              flushTurn();
-            } else {
-              endTurnLater();
-            }
+            writer.acknowledge(acked);
           }
         });
   }
 
   @Override
   public CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked) {
-    return askOk(OnLoss.FAIL, c -> new Frame.Acknowledge(c, acked));
+    return asking.ok(OnLoss.FAIL, c -> new Frame.Acknowledge(c, acked));
   }
 
   @Override
   public CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted) {
-    return askOk(OnLoss.DONE, c -> new Frame.Return(c, returned, attempted));
+    return asking.ok(OnLoss.DONE, c -> new Frame.Return(c, returned, attempted));
   }
 
   @Override
@@ -659,16 +537,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
     CompletableFuture<@Nullable Void> gone = new CompletableFuture<>();
     execute(
         () -> {
-          Channel current = channel;
-          channel = null;
-          end(ended(), false);
-          if (current == null) {
-            gone.complete(null);
-          } else {
-            current
-                .writeAndFlush(new Frame.Goodbye(FaultCode.OK, "closed by the application"))
-                .addListener(written -> current.close().addListener(done -> gone.complete(null)));
-          }
+          end(Asking.ended(), false);
+          writer.sayGoodbye(() -> gone.complete(null));
         });
     try {
       gone.get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);

@@ -1,0 +1,64 @@
+package io.lightmq.client;
+
+import io.lightmq.client.link.BrokerLink;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The acknowledgements that a session sends by itself: in mode AUTO at once, in mode DUPS_OK {@value
+ * #LAZY_MESSAGES} together or after {@value #LAZY_MILLIS} ms. Guarded by its inbox's lock.
+ */
+final class Acknowledging {
+  private static final int LAZY_MESSAGES = 500;
+  private static final long LAZY_MILLIS = 500;
+
+  private final AckMode mode;
+  private final BrokerLink link;
+  private final ReentrantLock lock;
+  private List<Arrived> lazy = new ArrayList<>();
+  private boolean timerRuns;
+
+  Acknowledging(AckMode mode, BrokerLink link, ReentrantLock lock) {
+    this.mode = mode;
+    this.link = link;
+    this.lock = lock;
+  }
+
+  void acknowledge(Arrived message) {
+    if (mode == AckMode.AUTO) {
+      link.acknowledge(Arrived.places(List.of(message)));
+      return;
+    }
+    lazy.add(message);
+    if (lazy.size() >= LAZY_MESSAGES) {
+      flush();
+    } else if (!timerRuns) {
+      timerRuns = true;
+      link.later(LAZY_MILLIS, this::timeOver);
+    }
+  }
+
+  private void timeOver() {
+    lock.lock();
+    try {
+      timerRuns = false;
+      flush();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Sends what waits. */
+  void flush() {
+    if (!lazy.isEmpty()) {
+      link.acknowledge(Arrived.places(lazy));
+      lazy = new ArrayList<>();
+    }
+  }
+
+  /** The connection is lost: what waits will be delivered again. */
+  void lost() {
+    lazy.clear();
+  }
+}

@@ -1,0 +1,116 @@
+package io.lightmq.client.link;
+
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes frames to the link's channel of the moment; pulls and acknowledgements of one turn of the
+ * loop share a frame each, at most {@value #MAX_GATHERED} in one. Belongs to the link's loop.
+ */
+final class LinkWriter {
+  private static final int MAX_GATHERED = 1_000;
+
+  private final EventLoop loop;
+  private @Nullable Channel channel;
+  private List<Frame.PullOne> pulls = new ArrayList<>();
+  private List<Frame.Acked> acks = new ArrayList<>();
+  private boolean turnEndScheduled;
+
+  LinkWriter(EventLoop loop) {
+    this.loop = loop;
+  }
+
+  void use(Channel opened) {
+    channel = opened;
+  }
+
+  boolean uses(Channel candidate) {
+    return candidate == channel;
+  }
+
+  boolean isIdle() {
+    return channel == null;
+  }
+
+  /** Closes the channel, if any; what was gathered is lost with it. */
+  void drop() {
+    Channel current = channel;
+    channel = null;
+    pulls = new ArrayList<>();
+    acks = new ArrayList<>();
+    if (current != null) {
+      current.close();
+    }
+  }
+
+  /** Writes a frame behind what was gathered; without a channel it is released. */
+  void write(Frame frame) {
+    flushTurn();
+    writeNow(frame);
+  }
+
+  private void writeNow(Frame frame) {
+    Channel current = channel;
+    if (current == null) {
+      FrameCodec.release(frame);
+    } else {
+      current.writeAndFlush(frame, current.voidPromise());
+    }
+  }
+
+  void pull(Frame.PullOne pull) {
+    pulls.add(pull);
+    endTurnLater(pulls.size());
+  }
+
+  void acknowledge(List<Frame.Acked> acked) {
+    acks.addAll(acked);
+    endTurnLater(acks.size());
+  }
+
+  private void endTurnLater(int gathered) {
+    if (gathered >= MAX_GATHERED) {
+      flushTurn();
+    } else if (!turnEndScheduled) {
+      turnEndScheduled = true;
+      loop.execute(
+          () -> {
+            turnEndScheduled = false;
+            flushTurn();
+          });
+    }
+  }
+
+  private void flushTurn() {
+    if (!acks.isEmpty()) {
+      List<Frame.Acked> now = acks;
+      acks = new ArrayList<>();
+      writeNow(new Frame.Acknowledge(0, now));
+    }
+    if (!pulls.isEmpty()) {
+      List<Frame.PullOne> now = pulls;
+      pulls = new ArrayList<>();
+      writeNow(new Frame.Pull(now));
+    }
+  }
+
+  /** Ends the connection cleanly, then runs a task. */
+  void sayGoodbye(Runnable then) {
+    flushTurn();
+    Channel current = channel;
+    channel = null;
+    if (current == null) {
+      then.run();
+      return;
+    }
+    current
+        .writeAndFlush(new Frame.Goodbye(FaultCode.OK, "closed by the application"))
+        .addListener(written -> current.close().addListener(closed -> then.run()));
+  }
+}
