@@ -1,0 +1,317 @@
+package io.lightmq.node.connection;
+
+import io.lightmq.core.shard.Command;
+import io.lightmq.core.shard.Peer.Reply;
+import io.lightmq.node.credit.CreditLine;
+import io.lightmq.spi.Principal;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.ProtocolException;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One client's connection, from accept to close, on its event loop: handshake, then attach, then
+ * requests. Whatever ends it, the client is told why in one {@code Goodbye}, and the shard once.
+ */
+final class ClientConnection extends ChannelInboundHandlerAdapter
+    implements Outbound.Events, Requests.Wakes, Handshake.Events {
+  private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
+  private static final int CREDIT_STEPS = 4;
+
+  private final Channel channel;
+  private final Door door;
+  private final InboundGate gate;
+  private final ReadPause pause;
+  private final Handshake handshake;
+  private final ShardLine shard;
+  private final StallWatch stallWatch;
+  private State state = State.HANDSHAKE;
+  private @Nullable Session session;
+  private long announcedCredit;
+  private boolean cleanClose;
+
+  private enum State {
+    /** Hello and authentication. */
+    HANDSHAKE,
+    /** Authenticated; the next frame is the attach. */
+    AUTHENTICATED,
+    /** The shard has not answered the attach; no runs may come. */
+    ATTACHING,
+    OPEN,
+    /** Goodbye is on its way. */
+    ENDING
+  }
+
+  /** What exists once the user is known. */
+  private record Session(Outbound outbound, CreditLine credit, Requests requests) {}
+
+  ClientConnection(Channel channel, Door door, InboundGate gate, long connectionId) {
+    this.channel = channel;
+    this.door = door;
+    this.gate = gate;
+    this.pause = new ReadPause(channel);
+    this.shard = new ShardLine(channel.eventLoop(), door.shard(), pause);
+    this.stallWatch = new StallWatch(channel);
+    this.handshake = new Handshake(door, connectionId, channel, this);
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext ctx) {
+    ctx.executor()
+        .schedule(this::handshakeDue, door.settings().handshakeMillis(), TimeUnit.MILLISECONDS);
+    ctx.executor()
+        .schedule(this::checkStall, door.settings().stallMillis(), TimeUnit.MILLISECONDS);
+    ctx.fireChannelActive();
+  }
+
+  private void handshakeDue() {
+    if (state == State.HANDSHAKE || state == State.AUTHENTICATED) {
+      end(
+          FaultCode.PROTOCOL_ERROR,
+          "the handshake took longer than " + door.settings().handshakeMillis() + " ms");
+    }
+  }
+
+  private void checkStall() {
+    if (!channel.isActive()) {
+      return;
+    }
+    if (stallWatch.stalled()) {
+      log.warn(
+          "Closing {}: nothing went out for {} ms", describe(), door.settings().stallMillis());
+      channel.close();
+      return;
+    }
+    channel
+        .eventLoop()
+        .schedule(this::checkStall, door.settings().stallMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    Frame frame = (Frame) message;
+    if (state == State.ENDING) {
+      FrameCodec.release(frame);
+      return;
+    }
+    try {
+      read(frame);
+    } catch (Refusal refusal) {
+      refuse(frame.correlation(), refusal);
+    }
+  }
+
+  private void read(Frame frame) throws Refusal {
+    if (frame instanceof Frame.Heartbeat) {
+      return;
+    }
+    if (frame instanceof Frame.Goodbye bye) {
+      cleanClose = bye.code() == FaultCode.OK;
+      channel.close();
+      return;
+    }
+    if (state == State.HANDSHAKE) {
+      handshake.read(frame);
+      return;
+    }
+    Session open = session;
+    if (open == null) {
+      throw new AssertionError("a connection is authenticated without a session");
+    }
+    if (state == State.AUTHENTICATED) {
+      attach(frame, open);
+      return;
+    }
+    if (state == State.ATTACHING && frame instanceof Frame.Publish publish) {
+      publish.messages().release();
+      throw Refusal.protocol("a run was sent before the attach was answered");
+    }
+    Frame answer = open.requests().take(frame);
+    if (answer != null) {
+      open.outbound().write(answer);
+      open.outbound().wake();
+    }
+    pause.set(ReadPause.Reason.REQUESTS, open.requests().full());
+  }
+
+  private void attach(Frame frame, Session open) throws Refusal {
+    if (!(frame instanceof Frame.Attach attach)) {
+      FrameCodec.release(frame);
+      throw Refusal.protocol(
+          "the first frame after authentication must be Attach, not "
+              + frame.getClass().getSimpleName());
+    }
+    state = State.ATTACHING;
+    open.requests().attach(attach);
+  }
+
+  private void refuse(int correlation, Refusal refusal) {
+    Session open = session;
+    if (refusal.fatal() || correlation <= 0 || open == null) {
+      end(refusal.code(), refusal.text());
+    } else {
+      open.outbound().write(Outbound.fault(correlation, refusal.code(), refusal.text()));
+      open.outbound().wake();
+    }
+  }
+
+  @Override
+  public void authenticated(Principal principal, long connectionId) {
+    Rights rights = new Rights(principal, door.authorizer());
+    Outbound outbound =
+        new Outbound(
+            channel, connectionId, principal.name(), door.settings().outboundBytes(), this);
+    CreditLine credit = door.credit().open();
+    Requests requests =
+        new Requests(door.settings(), rights, outbound, credit, channel.alloc(), shard, this);
+    gate.open(credit, pause);
+    session = new Session(outbound, credit, requests);
+    state = State.AUTHENTICATED;
+    door.authenticated(channel, outbound);
+  }
+
+  @Override
+  public void answered(int correlation, Reply reply) {
+    Session open = session;
+    if (open == null) {
+      return;
+    }
+    if (state == State.ATTACHING && reply instanceof Reply.Failed failed) {
+      end(failed.code(), failed.text());
+      return;
+    }
+    open.requests().answered(correlation, reply);
+    pause.set(ReadPause.Reason.REQUESTS, open.requests().full());
+  }
+
+  @Override
+  public void receipted(int count) {
+    Session open = session;
+    if (open != null) {
+      open.requests().receipted(count);
+      pause.set(ReadPause.Reason.REQUESTS, open.requests().full());
+    }
+  }
+
+  @Override
+  public Frame attached(int correlation, Reply.Attached reply) {
+    List<Frame.NumberedOutcome> outcomes = new ArrayList<>(reply.outcomes().size());
+    reply
+        .outcomes()
+        .forEach(
+            outcome ->
+                outcomes.add(
+                    new Frame.NumberedOutcome(outcome.number(), outcome.code(), outcome.text())));
+    Session open = session;
+    announcedCredit = open == null ? 0 : open.credit().granted();
+    state = State.OPEN;
+    return new Frame.Attached(correlation, reply.last(), outcomes, announcedCredit);
+  }
+
+  @Override
+  public long creditToAnnounce() {
+    Session open = session;
+    if (open == null || state != State.OPEN) {
+      return 0;
+    }
+    long granted = open.credit().granted();
+    if (granted - announcedCredit < Math.max(1, open.credit().window() / CREDIT_STEPS)) {
+      return 0;
+    }
+    announcedCredit = granted;
+    return granted;
+  }
+
+  @Override
+  public void writableAgain() {
+    Session open = session;
+    if (open != null) {
+      shard.accept(new Command.Writable(open.outbound()));
+    }
+  }
+
+  @Override
+  public void creditReturned() {
+    Session open = session;
+    if (open != null) {
+      open.outbound().wake();
+    }
+  }
+
+  @Override
+  public void commitReleased() {
+    creditReturned();
+  }
+
+  /** Says why and closes once that is written; what comes in meanwhile is dropped. */
+  @Override
+  public void end(FaultCode code, String text) {
+    if (state == State.ENDING) {
+      return;
+    }
+    state = State.ENDING;
+    if (code != FaultCode.OK && code != FaultCode.CLOSING) {
+      log.info("Closing {}: {} {}", describe(), code, text);
+    }
+    channel
+        .writeAndFlush(new Frame.Goodbye(code, text))
+        .addListener(ChannelFutureListener.CLOSE);
+  }
+
+  private String describe() {
+    Session open = session;
+    return "connection "
+        + handshake.connectionId()
+        + " of "
+        + (open == null ? "an unknown user" : open.outbound().userName())
+        + " from "
+        + channel.remoteAddress();
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    Session open = session;
+    if (open != null) {
+      open.outbound().roomChanged();
+    }
+    ctx.fireChannelWritabilityChanged();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    Session open = session;
+    if (open != null) {
+      if (state != State.AUTHENTICATED) {
+        shard.last(new Command.Detach(open.outbound(), cleanClose));
+      }
+      open.credit().close();
+      open.outbound().discard();
+    }
+    state = State.ENDING;
+    ctx.fireChannelInactive();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    if (cause instanceof ProtocolException fault) {
+      end(fault.code(), String.valueOf(fault.getMessage()));
+    } else if (cause instanceof IOException) {
+      log.debug("Lost {}", describe(), cause);
+      channel.close();
+    } else {
+      log.error("Closing {} after an unexpected error", describe(), cause);
+      end(FaultCode.BROKER_FAILED, "unexpected error in the connection; the broker's log has it");
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.lightmq.node.connection;
+
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameDecoder;
+import io.lightmq.wire.FrameEncoder;
+import io.lightmq.wire.FrameType;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.WriteBufferWaterMark;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** All client connections of a broker: sets up each channel that a listener accepts. */
+public final class Connections extends ChannelInitializer<Channel> {
+  private static final int CLOSE_SECONDS = 5;
+
+  private final Door door;
+  private final AtomicLong ids = new AtomicLong();
+  private final Set<Channel> open = ConcurrentHashMap.newKeySet();
+
+  public Connections(Door door) {
+    this.door = door;
+  }
+
+  @Override
+  protected void initChannel(Channel channel) {
+    ConnectionSettings settings = door.settings();
+    open.add(channel);
+    channel.closeFuture().addListener(closed -> open.remove(channel));
+    channel.pipeline().addLast(FrameEncoder.INSTANCE);
+    if (open.size() > settings.connections()) {
+      refuse(channel);
+      return;
+    }
+    channel
+        .config()
+        .setOption(
+            ChannelOption.WRITE_BUFFER_WATER_MARK,
+            new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
+    FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
+    InboundGate gate = new InboundGate(FrameType.PUBLISH.code(), settings.maxFrameBytes());
+    ClientConnection connection =
+        new ClientConnection(channel, door, decoder, gate, ids.incrementAndGet());
+    channel.pipeline().addLast(gate, decoder, connection);
+  }
+
+  private void refuse(Channel channel) {
+    channel
+        .writeAndFlush(
+            new Frame.Goodbye(
+                FaultCode.LIMIT_REACHED,
+                "this broker has at most "
+                    + door.settings().connections()
+                    + " connections open at once"))
+        .addListener(ChannelFutureListener.CLOSE);
+  }
+
+  /** Connections that are open now, those in their handshake included. */
+  public int count() {
+    return open.size();
+  }
+
+  /** Says goodbye to all clients and waits, a few seconds at most, until they are gone. Blocks. */
+  public void close(String why) {
+    for (Channel channel : open) {
+      channel.eventLoop().execute(() -> end(channel, why));
+    }
+    for (Channel channel : open) {
+      if (!channel.closeFuture().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+        channel.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  private static void end(Channel channel, String why) {
+    ClientConnection connection = channel.pipeline().get(ClientConnection.class);
+    if (connection == null) {
+      channel.close();
+    } else {
+      connection.end(FaultCode.CLOSING, why);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package io.lightmq.node.connection;
+
+import io.lightmq.core.shard.Command;
+import io.lightmq.node.credit.CreditLedger;
+import io.lightmq.spi.Authenticator;
+import io.lightmq.spi.Authorizer;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+
+/**
+ * What every connection of a broker needs of it.
+ *
+ * @param shard takes commands; throws {@link java.util.concurrent.RejectedExecutionException} when
+ *     it has no room
+ * @param admin runs what may block
+ */
+public record Door(
+    ConnectionSettings settings,
+    UUID storeId,
+    Consumer<Command> shard,
+    Executor admin,
+    Authenticator authenticator,
+    Authorizer authorizer,
+    CreditLedger credit) {}

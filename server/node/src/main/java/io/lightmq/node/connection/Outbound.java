@@ -1,0 +1,285 @@
+package io.lightmq.node.connection;
+
+import io.lightmq.core.shard.Peer;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What goes out to one client. The shard and its journal call the {@link Peer} methods on their own
+ * threads; one task per turn of the connection's event loop takes all that has gathered, joins
+ * receipts into ranges and pulls that ended into one frame, writes, and flushes once.
+ *
+ * <p>The queue is bounded by what the client may ask for: each open request, credited run and pull
+ * has one answer. Deliveries stop when {@code outboundBytes} wait here or in the channel.
+ */
+final class Outbound implements Peer {
+  private static final int ITEMS_PER_TURN = 4_096;
+  private static final int RETRY_AFTER_MILLIS = 500;
+
+  private final Channel channel;
+  private final long connectionId;
+  private final String userName;
+  private final int outboundBytes;
+  private final Events events;
+  private final Queue<Item> queue = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean scheduled = new AtomicBoolean();
+  private final AtomicLong queuedBytes = new AtomicLong();
+  private final ReceiptBatch receipts = new ReceiptBatch();
+  private final List<Frame.PullEnd> pullEnds = new ArrayList<>();
+  private final Runnable turn = this::turn;
+  private volatile boolean wantsRoom;
+
+  /** What the connection must know of; called on its event loop. */
+  interface Events {
+    /** An answer to a request other than a run is about to be written. */
+    void answered(int correlation, Reply reply);
+
+    /** So many runs and commits were answered. */
+    void receipted(int count);
+
+    /** Whether and how much credit is to be announced; 0 for no. */
+    long creditToAnnounce();
+
+    /** Deliveries may go on. */
+    void writableAgain();
+
+    /** The broker ends the connection. */
+    void end(FaultCode code, String text);
+
+    /** The frame that answers an attach. */
+    Frame attached(int correlation, Reply.Attached reply);
+  }
+
+  private sealed interface Item {}
+
+  private record Receipt(int correlation, FaultCode code, String text) implements Item {}
+
+  private record Answer(int correlation, Reply reply) implements Item {}
+
+  private record Messages(Delivery delivery) implements Item {}
+
+  private record PullEnd(Frame.PullEnd end) implements Item {}
+
+  private record Disconnect(FaultCode code, String text) implements Item {}
+
+  private record Room(ByteBuf buffer, ByteBuffer bytes) implements OutBuffer {
+    @Override
+    public void release() {
+      buffer.release();
+    }
+  }
+
+  Outbound(
+      Channel channel, long connectionId, String userName, int outboundBytes, Events events) {
+    this.channel = channel;
+    this.connectionId = connectionId;
+    this.userName = userName;
+    this.outboundBytes = outboundBytes;
+    this.events = events;
+  }
+
+  @Override
+  public long connectionId() {
+    return connectionId;
+  }
+
+  @Override
+  public String userName() {
+    return userName;
+  }
+
+  @Override
+  public void receipt(int correlation, FaultCode code, String text) {
+    add(new Receipt(correlation, code, text));
+  }
+
+  @Override
+  public void reply(int correlation, Reply reply) {
+    add(new Answer(correlation, reply));
+  }
+
+  /** If not, the shard is told once there is room again; the second look closes the gap between. */
+  @Override
+  public boolean writable() {
+    if (hasRoom()) {
+      return true;
+    }
+    wantsRoom = true;
+    return hasRoom();
+  }
+
+  private boolean hasRoom() {
+    return queuedBytes.get() < outboundBytes && channel.isWritable();
+  }
+
+  @Override
+  public OutBuffer allocate(int bytes) {
+    ByteBuf buffer = channel.alloc().directBuffer(bytes, bytes);
+    return new Room(buffer, buffer.nioBuffer(0, bytes));
+  }
+
+  @Override
+  public void deliver(Delivery delivery) {
+    queuedBytes.addAndGet(delivery.length());
+    add(new Messages(delivery));
+  }
+
+  @Override
+  public void pullDone(int consumerId, int pullId, FaultCode code, int retryAfterMillis) {
+    add(new PullEnd(new Frame.PullEnd(consumerId, pullId, code, retryAfterMillis)));
+  }
+
+  /** The figures are kept where the bytes are released; this only makes the client know soon. */
+  @Override
+  public void credit(long bytes) {
+    wake();
+  }
+
+  @Override
+  public void disconnect(FaultCode code, String text) {
+    add(new Disconnect(code, text));
+  }
+
+  private void add(Item item) {
+    queue.add(item);
+    wake();
+  }
+
+  /** Makes a turn happen soon. Any thread. */
+  void wake() {
+    if (scheduled.compareAndSet(false, true)) {
+      try {
+        channel.eventLoop().execute(turn);
+      } catch (RejectedExecutionException loopHasEnded) {
+        discard();
+      }
+    }
+  }
+
+  private void turn() {
+    scheduled.set(false);
+    if (!channel.isActive()) {
+      discard();
+      return;
+    }
+    for (int taken = 0; taken < ITEMS_PER_TURN; taken++) {
+      Item item = queue.poll();
+      if (item == null) {
+        break;
+      }
+      write(item);
+    }
+    writeGathered();
+    channel.flush();
+    roomChanged();
+    if (!queue.isEmpty()) {
+      wake();
+    }
+  }
+
+  private void write(Item item) {
+    if (item instanceof Receipt receipt) {
+      receipts.add(receipt.correlation(), receipt.code(), receipt.text());
+    } else if (item instanceof Messages messages) {
+      write(messages.delivery());
+    } else if (item instanceof PullEnd end) {
+      pullEnds.add(end.end());
+    } else if (item instanceof Answer answer) {
+      events.answered(answer.correlation(), answer.reply());
+      write(frame(answer.correlation(), answer.reply()));
+    } else if (item instanceof Disconnect end) {
+      writeGathered();
+      events.end(end.code(), end.text());
+    }
+  }
+
+  private void write(Delivery delivery) {
+    queuedBytes.addAndGet(-delivery.length());
+    ByteBuf entries = ((Room) delivery.entries()).buffer().setIndex(0, delivery.length());
+    List<Frame.Seen> seen = new ArrayList<>(delivery.seen().size());
+    for (Seen one : delivery.seen()) {
+      seen.add(new Frame.Seen(one.index(), one.count(), one.deliveries()));
+    }
+    write(
+        new Frame.Deliver(
+            delivery.consumerId(), delivery.pullId(), delivery.count(), seen, List.of(), entries));
+  }
+
+  private void writeGathered() {
+    if (!receipts.isEmpty()) {
+      events.receipted(receipts.size());
+      write(receipts.take());
+    }
+    if (!pullEnds.isEmpty()) {
+      write(new Frame.PullDone(List.copyOf(pullEnds)));
+      pullEnds.clear();
+    }
+    long credit = events.creditToAnnounce();
+    if (credit > 0) {
+      write(new Frame.Credit(credit));
+    }
+  }
+
+  private Frame frame(int correlation, Reply reply) {
+    if (reply instanceof Reply.Ok) {
+      return new Frame.Ok(correlation);
+    }
+    if (reply instanceof Reply.Failed failed) {
+      return fault(correlation, failed.code(), failed.text());
+    }
+    if (reply instanceof Reply.Attached attached) {
+      return events.attached(correlation, attached);
+    }
+    if (reply instanceof Reply.ProducerAttached attached) {
+      return new Frame.ProducerAttached(correlation, attached.destinationId());
+    }
+    if (reply instanceof Reply.ConsumerAttached attached) {
+      return new Frame.ConsumerAttached(correlation, attached.destinationId());
+    }
+    if (reply instanceof Reply.TemporaryCreated created) {
+      return new Frame.TemporaryCreated(correlation, created.destination());
+    }
+    if (reply instanceof Reply.Json json) {
+      return new Frame.AdminResult(correlation, json.json());
+    }
+    throw new AssertionError("no frame for a reply of " + reply.getClass());
+  }
+
+  static Frame.Fault fault(int correlation, FaultCode code, String text) {
+    int retry = code == FaultCode.RETRY_LATER ? RETRY_AFTER_MILLIS : 0;
+    return new Frame.Fault(correlation, code, text, retry);
+  }
+
+  /** Writes a frame behind what was written; on the event loop only. */
+  void write(Frame frame) {
+    channel.write(frame, channel.voidPromise());
+  }
+
+  /** Tells the shard if it waits for room and there is some; on the event loop only. */
+  void roomChanged() {
+    if (wantsRoom && hasRoom()) {
+      wantsRoom = false;
+      events.writableAgain();
+    }
+  }
+
+  /** Releases what will not be written any more. */
+  void discard() {
+    for (Item item = queue.poll(); item != null; item = queue.poll()) {
+      if (item instanceof Messages messages) {
+        queuedBytes.addAndGet(-messages.delivery().length());
+        messages.delivery().entries().release();
+      }
+    }
+  }
+}

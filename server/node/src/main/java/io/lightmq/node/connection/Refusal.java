@@ -1,0 +1,40 @@
+package io.lightmq.node.connection;
+
+import io.lightmq.wire.entry.FaultCode;
+
+/** A request that cannot be granted: the caller's mistake, answered with a code. */
+final class Refusal extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  private final FaultCode code;
+  private final boolean fatal;
+
+  private Refusal(FaultCode code, String text, boolean fatal) {
+    super(text, null, false, false);
+    this.code = code;
+    this.fatal = fatal;
+  }
+
+  /** Refuses the one request. */
+  static Refusal of(FaultCode code, String text) {
+    return new Refusal(code, text, false);
+  }
+
+  /** Ends the connection, since its peer does not follow the protocol. */
+  static Refusal protocol(String text) {
+    return new Refusal(FaultCode.PROTOCOL_ERROR, text, true);
+  }
+
+  FaultCode code() {
+    return code;
+  }
+
+  boolean fatal() {
+    return fatal;
+  }
+
+  String text() {
+    String text = getMessage();
+    return text == null ? code.name() : text;
+  }
+}

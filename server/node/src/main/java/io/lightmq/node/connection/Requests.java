@@ -1,0 +1,348 @@
+package io.lightmq.node.connection;
+
+import io.lightmq.core.shard.Command;
+import io.lightmq.core.shard.Peer;
+import io.lightmq.core.shard.Peer.Reply;
+import io.lightmq.node.credit.CreditLine;
+import io.lightmq.spi.Authorizer.Action;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns the frames of an authenticated client into commands for the shard, after limits and rights
+ * were checked. Event loop only.
+ */
+final class Requests {
+  /** From so many held runs on, the shard has fallen behind and small runs are copied. */
+  private static final int RUNS_BEFORE_COPY = 16;
+
+  private static final int SMALL_RUN_BYTES = 4 << 10;
+  private static final int MAX_PARK_MILLIS = 60_000;
+
+  private final ConnectionSettings settings;
+  private final Rights rights;
+  private final Peer peer;
+  private final CreditLine credit;
+  private final ByteBufAllocator allocator;
+  private final Consumer<Command> shard;
+  private final Wakes wakes;
+  private final Resources resources;
+  private final AtomicInteger heldRuns = new AtomicInteger();
+  private final AtomicInteger heldCommitBytes = new AtomicInteger();
+
+  /** Attaches without an answer yet; bounded by the limits of producers and consumers. */
+  private final Map<Integer, Attaching> attaching = new HashMap<>();
+
+  private int open;
+
+  private record Attaching(boolean producer, int id) {}
+
+  /** Told on the shard's thread that held bytes are free again. */
+  interface Wakes {
+    void creditReturned();
+
+    void commitReleased();
+  }
+
+  Requests(
+      ConnectionSettings settings,
+      Rights rights,
+      Peer peer,
+      CreditLine credit,
+      ByteBufAllocator allocator,
+      Consumer<Command> shard,
+      Wakes wakes) {
+    this.settings = settings;
+    this.rights = rights;
+    this.peer = peer;
+    this.credit = credit;
+    this.allocator = allocator;
+    this.shard = shard;
+    this.wakes = wakes;
+    this.resources = new Resources(settings);
+  }
+
+  /** Whether so much is under way that nothing more is to be read. */
+  boolean full() {
+    return open >= settings.openRequests()
+        || heldCommitBytes.get() > 2 * settings.maxTransactionBytes();
+  }
+
+  /** Notes the answer of a request other than a run or commit, before it is written. */
+  void answered(int correlation, Reply reply) {
+    open--;
+    Attaching attach = attaching.remove(correlation);
+    if (attach == null) {
+      return;
+    }
+    if (reply instanceof Reply.ProducerAttached attached) {
+      resources.resolved(attach.id(), attached.destinationId());
+    } else if (reply instanceof Reply.Failed) {
+      if (attach.producer()) {
+        resources.closeProducer(attach.id());
+      } else {
+        resources.closeConsumer(attach.id());
+      }
+    }
+  }
+
+  void receipted(int count) {
+    open -= count;
+  }
+
+  /** Binds the connection to its link; the shard answers. */
+  void attach(Frame.Attach attach) throws Refusal {
+    checkUnused(attach.correlation());
+    submit(
+        attach.correlation(),
+        new Command.Attach(
+            peer,
+            attach.correlation(),
+            attach.linkId(),
+            attach.linkEpoch(),
+            attach.answersFrom(),
+            attach.clientId()));
+  }
+
+  /**
+   * Takes a frame. Owns its buffers from now on.
+   *
+   * @return an answer to write at once, or null if the shard answers or nobody does
+   */
+  @Nullable Frame take(Frame frame) throws Refusal {
+    if (frame instanceof Frame.Publish publish) {
+      publish(publish);
+    } else if (frame instanceof Frame.Acknowledge ack) {
+      submit(ack.correlation(), new Command.Acknowledge(peer, ack.correlation(), acked(ack.acked())));
+    } else if (frame instanceof Frame.Pull pull) {
+      pull(pull);
+    } else if (frame instanceof Frame.Commit commit) {
+      commit(commit);
+    } else if (frame instanceof Frame.Return back) {
+      submit(
+          back.correlation(),
+          new Command.Return(
+              peer, back.correlation(), acked(back.returned()), back.attempted()));
+    } else if (frame instanceof Frame.OpenSession session) {
+      resources.openSession(session.sessionId());
+      return new Frame.Ok(session.correlation());
+    } else if (frame instanceof Frame.CloseSession session) {
+      resources.closeSession(session.sessionId());
+      submit(
+          session.correlation(),
+          new Command.CloseSession(peer, session.correlation(), session.sessionId()));
+    } else if (frame instanceof Frame.AttachProducer attach) {
+      attachProducer(attach);
+    } else if (frame instanceof Frame.DetachProducer detach) {
+      resources.closeProducer(detach.producerId());
+    } else if (frame instanceof Frame.AttachConsumer attach) {
+      attachConsumer(attach);
+    } else if (frame instanceof Frame.DetachConsumer detach) {
+      resources.closeConsumer(detach.consumerId());
+      submit(
+          detach.correlation(),
+          new Command.DetachConsumer(peer, detach.correlation(), detach.consumerId()));
+    } else {
+      takeRare(frame);
+    }
+    return null;
+  }
+
+  private void takeRare(Frame frame) throws Refusal {
+    int correlation = frame.correlation();
+    if (frame instanceof Frame.SetClientId set) {
+      submit(correlation, new Command.SetClientId(peer, correlation, set.clientId()));
+    } else if (frame instanceof Frame.Unsubscribe unsubscribe) {
+      rights.demand(Action.CONSUME, Rights.BROKER);
+      submit(correlation, new Command.Unsubscribe(peer, correlation, unsubscribe.subscription()));
+    } else if (frame instanceof Frame.CreateTemporary create) {
+      rights.demand(Action.CREATE, Rights.BROKER);
+      if (!create.kind().isTemporary()) {
+        throw Refusal.protocol(create.kind() + " is not a kind of temporary destination");
+      }
+      submit(correlation, new Command.CreateTemporary(peer, correlation, create.kind()));
+    } else if (frame instanceof Frame.DeleteTemporary delete) {
+      submit(correlation, new Command.DeleteTemporary(peer, correlation, delete.destination()));
+    } else if (frame instanceof Frame.Admin admin) {
+      rights.demand(Action.MANAGE, admin.arguments().getOrDefault("name", Rights.BROKER));
+      submit(correlation, new Command.Admin(peer, correlation, admin.verb(), admin.arguments()));
+    } else {
+      FrameCodec.release(frame);
+      throw Refusal.protocol(
+          "a client may not send " + frame.getClass().getSimpleName() + " at this point");
+    }
+  }
+
+  private void submit(int correlation, Command command) {
+    if (correlation > 0) {
+      open++;
+    }
+    shard.accept(command);
+  }
+
+  private void attachProducer(Frame.AttachProducer attach) throws Refusal {
+    String name = attach.destination().name();
+    rights.demand(Action.SEND, name);
+    checkUnused(attach.correlation());
+    resources.openProducer(attach.producerId(), attach.sessionId());
+    attaching.put(attach.correlation(), new Attaching(true, attach.producerId()));
+    submit(
+        attach.correlation(),
+        new Command.AttachProducer(
+            peer,
+            attach.correlation(),
+            attach.destination(),
+            rights.permits(Action.CREATE, name)));
+  }
+
+  private void attachConsumer(Frame.AttachConsumer attach) throws Refusal {
+    String name = attach.destination().name();
+    rights.demand(Action.CONSUME, name);
+    checkUnused(attach.correlation());
+    resources.openConsumer(attach.consumerId(), attach.sessionId());
+    attaching.put(attach.correlation(), new Attaching(false, attach.consumerId()));
+    submit(
+        attach.correlation(),
+        new Command.AttachConsumer(
+            peer,
+            attach.correlation(),
+            attach.consumerId(),
+            attach.sessionId(),
+            attach.destination(),
+            Command.Subscribe.valueOf(attach.subscribe().name()),
+            attach.subscription(),
+            attach.selector(),
+            attach.noLocal(),
+            rights.permits(Action.CREATE, name)));
+  }
+
+  private void checkUnused(int correlation) throws Refusal {
+    if (correlation <= 0 || attaching.containsKey(correlation)) {
+      throw Refusal.protocol("correlation " + correlation + " is in use or not above 0");
+    }
+  }
+
+  private void publish(Frame.Publish publish) throws Refusal {
+    ByteBuf messages = publish.messages();
+    int bytes = messages.readableBytes();
+    try {
+      resources.checkPublish(publish.destinationId());
+      if (publish.correlation() <= 0) {
+        throw Refusal.protocol("a run needs a correlation above 0");
+      }
+    } catch (Refusal refusal) {
+      messages.release();
+      throw refusal;
+    }
+    credit.received(bytes);
+    if (heldRuns.incrementAndGet() > RUNS_BEFORE_COPY && bytes < SMALL_RUN_BYTES) {
+      messages = ownCopy(messages);
+    }
+    HeldBytes held =
+        new HeldBytes(
+            messages,
+            () -> {
+              heldRuns.decrementAndGet();
+              credit.returned(bytes);
+              wakes.creditReturned();
+            });
+    submit(
+        publish.correlation(),
+        new Command.Publish(
+            peer,
+            publish.correlation(),
+            publish.destinationId(),
+            publish.number(),
+            publish.count(),
+            held));
+  }
+
+  /** A small slice would keep the whole buffer that it was read with. */
+  private ByteBuf ownCopy(ByteBuf slice) {
+    ByteBuf copy = allocator.directBuffer(slice.readableBytes(), slice.readableBytes());
+    copy.writeBytes(slice);
+    slice.release();
+    return copy;
+  }
+
+  private void commit(Frame.Commit commit) throws Refusal {
+    try {
+      resources.checkSession(commit.sessionId());
+      if (commit.correlation() <= 0) {
+        throw Refusal.protocol("a commit needs a correlation above 0");
+      }
+      for (Frame.StagedRun run : commit.runs()) {
+        resources.checkPublish(run.destinationId());
+      }
+    } catch (Refusal refusal) {
+      commit.runs().forEach(run -> run.messages().release());
+      throw refusal;
+    }
+    List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
+    for (Frame.StagedRun run : commit.runs()) {
+      int bytes = run.messages().readableBytes();
+      heldCommitBytes.addAndGet(bytes);
+      runs.add(
+          new Command.StagedRun(
+              run.destinationId(),
+              run.persistent(),
+              run.count(),
+              new HeldBytes(
+                  run.messages(),
+                  () -> {
+                    heldCommitBytes.addAndGet(-bytes);
+                    wakes.commitReleased();
+                  })));
+    }
+    submit(
+        commit.correlation(),
+        new Command.Commit(
+            peer,
+            commit.correlation(),
+            commit.sessionId(),
+            commit.number(),
+            runs,
+            acked(commit.acked())));
+  }
+
+  private void pull(Frame.Pull pull) throws Refusal {
+    for (Frame.PullOne one : pull.pulls()) {
+      if (one.messages() <= 0 || one.bytes() <= 0 || one.parkMillis() < 0) {
+        throw Refusal.protocol(
+            "a pull of "
+                + one.messages()
+                + " messages, "
+                + one.bytes()
+                + " bytes and "
+                + one.parkMillis()
+                + " ms");
+      }
+      shard.accept(
+          new Command.Pull(
+              peer,
+              one.consumerId(),
+              one.pullId(),
+              one.messages(),
+              Math.min(one.bytes(), settings.maxDeliveryBytes()),
+              Math.min(one.parkMillis(), MAX_PARK_MILLIS)));
+    }
+  }
+
+  private static List<Command.Acked> acked(List<Frame.Acked> frames) {
+    List<Command.Acked> acked = new ArrayList<>(frames.size());
+    for (Frame.Acked one : frames) {
+      acked.add(new Command.Acked(one.consumerId(), one.destinationId(), one.ranges()));
+    }
+    return acked;
+  }
+}

@@ -1,0 +1,3 @@
+/** Users with their salted credentials, and what their roles permit. */
+@org.jspecify.annotations.NullMarked
+package io.lightmq.node.security;
