@@ -11,15 +11,17 @@ import java.util.function.Consumer;
 /**
  * What every connection of a broker needs of it.
  *
- * @param shard takes commands; throws {@link java.util.concurrent.RejectedExecutionException} when
- *     it has no room
+ * @param epoch the number of the broker's start, which makes connection ids unique
+ * @param shard takes commands
  * @param admin runs what may block
  */
 public record Door(
     ConnectionSettings settings,
     UUID storeId,
+    long epoch,
     Consumer<Command> shard,
     Executor admin,
     Authenticator authenticator,
     Authorizer authorizer,
-    CreditLedger credit) {}
+    CreditLedger credit,
+    DeliveryBudget deliveries) {}

@@ -1,0 +1,204 @@
+package io.lightmq.node;
+
+import io.lightmq.core.runtime.Loop;
+import io.lightmq.core.runtime.Loops;
+import io.lightmq.core.shard.Broker;
+import io.lightmq.core.storage.Disk;
+import io.lightmq.node.connection.Connections;
+import io.lightmq.node.connection.DeliveryBudget;
+import io.lightmq.node.connection.Door;
+import io.lightmq.node.credit.CreditLedger;
+import io.lightmq.spi.Authenticator;
+import io.lightmq.spi.Authorizer;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A broker with its listeners. It takes over the disk, the loops and the event loops that it is
+ * given: they end with it, also when it cannot start.
+ */
+public final class Node implements AutoCloseable {
+  private static final int BACKLOG = 1_024;
+  private static final int LOOPS_END_SECONDS = 10;
+
+  private final NodeSettings settings;
+  private final NetworkMemory memory;
+  private final CreditLedger credit;
+  private final Broker broker;
+  private final Connections connections;
+  private final List<Channel> listeners;
+  private final Owned owned;
+
+  /** What ends last, in this order. */
+  private record Owned(Transport transport, Loops loops, Disk disk) {
+    void close() throws IOException {
+      Future<?> ended =
+          transport.group().shutdownGracefully(0, LOOPS_END_SECONDS, TimeUnit.SECONDS);
+      ended.awaitUninterruptibly();
+      loops.close();
+      if (disk instanceof AutoCloseable closeable) {
+        try {
+          closeable.close();
+        } catch (IOException | RuntimeException e) {
+          throw e;
+        } catch (Exception e) {
+          throw new IOException("the data directory could not be closed", e);
+        }
+      }
+    }
+  }
+
+  private Node(
+      NodeSettings settings,
+      NetworkMemory memory,
+      CreditLedger credit,
+      Broker broker,
+      Connections connections,
+      List<Channel> listeners,
+      Owned owned) {
+    this.settings = settings;
+    this.memory = memory;
+    this.credit = credit;
+    this.broker = broker;
+    this.connections = connections;
+    this.listeners = listeners;
+    this.owned = owned;
+  }
+
+  /**
+   * Opens the broker, replays its journal and listens. Blocks.
+   *
+   * @throws IOException if the data is damaged or locked, or an address cannot be bound
+   */
+  public static Node start(
+      NodeSettings settings,
+      Disk disk,
+      Loops loops,
+      Authenticator authenticator,
+      Authorizer authorizer,
+      Transport transport)
+      throws IOException {
+    Owned owned = new Owned(transport, loops, disk);
+    List<Channel> listeners = new ArrayList<>();
+    Broker broker = null;
+    try {
+      broker = Broker.open(settings.broker(), disk, loops);
+      Loop admin = loops.open("admin");
+      NetworkMemory memory = new NetworkMemory(settings);
+      CreditLedger credit = new CreditLedger(settings.credit());
+      Connections connections =
+          new Connections(
+              new Door(
+                  settings.connections(),
+                  loops.ids().next(),
+                  broker.epoch(),
+                  broker::submit,
+                  admin::execute,
+                  authenticator,
+                  authorizer,
+                  credit,
+                  new DeliveryBudget(settings.deliveryBytes())));
+      for (SocketAddress address : transport.addresses()) {
+        listeners.add(listen(transport, memory, connections, address));
+      }
+      return new Node(settings, memory, credit, broker, connections, listeners, owned);
+    } catch (IOException | RuntimeException e) {
+      listeners.forEach(listener -> listener.close().awaitUninterruptibly());
+      closeAfterFailure(broker, owned, e);
+      throw e;
+    }
+  }
+
+  private static void closeAfterFailure(
+      @org.jspecify.annotations.Nullable Broker broker, Owned owned, Exception cause) {
+    try {
+      if (broker != null) {
+        broker.close();
+      }
+    } catch (IOException | RuntimeException e) {
+      cause.addSuppressed(e);
+    }
+    try {
+      owned.close();
+    } catch (IOException | RuntimeException e) {
+      cause.addSuppressed(e);
+    }
+  }
+
+  private static Channel listen(
+      Transport transport, NetworkMemory memory, Connections connections, SocketAddress address)
+      throws IOException {
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(transport.group())
+            .channel(transport.channelType())
+            .childOption(ChannelOption.ALLOCATOR, memory.allocator())
+            .childOption(ChannelOption.RECVBUF_ALLOCATOR, memory.reads())
+            .childHandler(connections);
+    if (transport.tcp()) {
+      bootstrap
+          .option(ChannelOption.SO_REUSEADDR, true)
+          .option(ChannelOption.SO_BACKLOG, BACKLOG)
+          .childOption(ChannelOption.TCP_NODELAY, true)
+          .childOption(ChannelOption.SO_KEEPALIVE, true);
+    }
+    ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException("cannot listen on " + address + ": " + bound.cause(), bound.cause());
+    }
+    return bound.channel();
+  }
+
+  /** Where it listens; with the real ports where port 0 was asked for. */
+  public List<SocketAddress> addresses() {
+    return listeners.stream().map(Channel::localAddress).toList();
+  }
+
+  /** What it was told at start. */
+  public NodeSettings settings() {
+    return settings;
+  }
+
+  /** What it counts. Any thread. */
+  public NodeMetrics metrics() {
+    int open = connections.count();
+    return new NodeMetrics(
+        broker.metrics(),
+        open,
+        memory.usedBytes(),
+        memory.boundBytes(open),
+        credit.exposedBytes(),
+        credit.settings().budgetBytes());
+  }
+
+  /** Completes with the cause when the broker has ended after a failure. */
+  public CompletableFuture<Throwable> failure() {
+    return broker.failure();
+  }
+
+  /**
+   * Stops listening, says goodbye to the clients, writes a last checkpoint and ends all threads.
+   * Blocks.
+   *
+   * @throws IOException if what was appended could not be made durable
+   */
+  @Override
+  public void close() throws IOException {
+    listeners.forEach(listener -> listener.close().awaitUninterruptibly());
+    connections.close("the broker is shutting down");
+    try {
+      broker.close();
+    } finally {
+      owned.close();
+    }
+  }
+}

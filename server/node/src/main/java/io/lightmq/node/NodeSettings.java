@@ -1,0 +1,67 @@
+package io.lightmq.node;
+
+import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.node.connection.ConnectionSettings;
+import io.lightmq.node.credit.CreditSettings;
+
+/**
+ * What a node may be told at start.
+ *
+ * @param broker the shard, its journal and its storage
+ * @param connections limits of each connection
+ * @param creditBytes what all clients together may have under way to the broker
+ * @param firstCreditBytes what a connection gets at first while there is room
+ * @param maxCreditBytes what a busy connection's credit grows to
+ * @param deliveryBytes what all clients together may have waiting to be written to them
+ */
+public record NodeSettings(
+    BrokerSettings broker,
+    ConnectionSettings connections,
+    long creditBytes,
+    long firstCreditBytes,
+    long maxCreditBytes,
+    long deliveryBytes) {
+
+  public NodeSettings {
+    if (broker.maxMessageBytes() != connections.maxMessageBytes()
+        || broker.maxTransactionBytes() != connections.maxTransactionBytes()) {
+      throw new IllegalArgumentException(
+          "shard and connections differ in the largest message or transaction: "
+              + broker.maxMessageBytes()
+              + " and "
+              + broker.maxTransactionBytes()
+              + " bytes against "
+              + connections.maxMessageBytes()
+              + " and "
+              + connections.maxTransactionBytes());
+    }
+    if (deliveryBytes < connections.maxDeliveryBytes()) {
+      throw new IllegalArgumentException(
+          "deliveryBytes is "
+              + deliveryBytes
+              + " but must hold at least one delivery of "
+              + connections.maxDeliveryBytes()
+              + " bytes");
+    }
+  }
+
+  /** Settings for a heap of at least 512 MiB. */
+  public static NodeSettings defaults() {
+    return new NodeSettings(
+        BrokerSettings.defaults(),
+        ConnectionSettings.defaults(),
+        128L << 20,
+        1L << 20,
+        64L << 20,
+        64L << 20);
+  }
+
+  CreditSettings credit() {
+    return new CreditSettings(
+        creditBytes,
+        firstCreditBytes,
+        maxCreditBytes,
+        connections.maxFrameBytes(),
+        connections.connections());
+  }
+}
