@@ -8,8 +8,7 @@ import io.lightmq.node.connection.Connections;
 import io.lightmq.node.connection.DeliveryBudget;
 import io.lightmq.node.connection.Door;
 import io.lightmq.node.credit.CreditLedger;
-import io.lightmq.spi.Authenticator;
-import io.lightmq.spi.Authorizer;
+import io.lightmq.node.security.Security;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -21,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A broker with its listeners. It takes over the disk, the loops and the event loops that it is
@@ -83,8 +83,7 @@ public final class Node implements AutoCloseable {
       NodeSettings settings,
       Disk disk,
       Loops loops,
-      Authenticator authenticator,
-      Authorizer authorizer,
+      Security security,
       Transport transport)
       throws IOException {
     Owned owned = new Owned(transport, loops, disk);
@@ -103,8 +102,7 @@ public final class Node implements AutoCloseable {
                   broker.epoch(),
                   broker::submit,
                   admin::execute,
-                  authenticator,
-                  authorizer,
+                  security,
                   credit,
                   new DeliveryBudget(settings.deliveryBytes())));
       for (SocketAddress address : transport.addresses()) {
@@ -119,7 +117,7 @@ public final class Node implements AutoCloseable {
   }
 
   private static void closeAfterFailure(
-      @org.jspecify.annotations.Nullable Broker broker, Owned owned, Exception cause) {
+      @Nullable Broker broker, Owned owned, Exception cause) {
     try {
       if (broker != null) {
         broker.close();

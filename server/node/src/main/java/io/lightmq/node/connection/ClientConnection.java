@@ -6,6 +6,7 @@ import io.lightmq.node.credit.CreditLine;
 import io.lightmq.spi.Principal;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.FrameDecoder;
 import io.lightmq.wire.ProtocolException;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.Channel;
@@ -31,6 +32,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   private final Channel channel;
   private final Door door;
+  private final FrameDecoder decoder;
   private final InboundGate gate;
   private final ReadPause pause;
   private final Handshake handshake;
@@ -56,9 +58,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   /** What exists once the user is known. */
   private record Session(Outbound outbound, CreditLine credit, Requests requests) {}
 
-  ClientConnection(Channel channel, Door door, InboundGate gate, long connectionId) {
+  ClientConnection(
+      Channel channel, Door door, FrameDecoder decoder, InboundGate gate, long connectionId) {
     this.channel = channel;
     this.door = door;
+    this.decoder = decoder;
     this.gate = gate;
     this.pause = new ReadPause(channel);
     this.shard = new ShardLine(channel.eventLoop(), door.shard(), pause);
@@ -168,17 +172,25 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void authenticated(Principal principal, long connectionId) {
-    Rights rights = new Rights(principal, door.authorizer());
+    Rights rights = new Rights(principal, door.security().authorizer());
     Outbound outbound =
         new Outbound(
-            channel, connectionId, principal.name(), door.settings().outboundBytes(), this);
+            channel,
+            connectionId,
+            principal.name(),
+            door.settings().outboundBytes(),
+            door.deliveries(),
+            this);
     CreditLine credit = door.credit().open();
     Requests requests =
         new Requests(door.settings(), rights, outbound, credit, channel.alloc(), shard, this);
-    gate.open(credit, pause);
+    gate.open(
+        credit,
+        pause,
+        () -> end(FaultCode.PROTOCOL_ERROR, "a run was sent without any publish credit left"));
+    decoder.authenticated(door.settings().maxFrameBytes());
     session = new Session(outbound, credit, requests);
     state = State.AUTHENTICATED;
-    door.authenticated(channel, outbound);
   }
 
   @Override

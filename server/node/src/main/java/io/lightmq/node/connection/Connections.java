@@ -45,8 +45,12 @@ public final class Connections extends ChannelInitializer<Channel> {
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
     InboundGate gate = new InboundGate(FrameType.PUBLISH.code(), settings.maxFrameBytes());
     ClientConnection connection =
-        new ClientConnection(channel, door, decoder, gate, ids.incrementAndGet());
+        new ClientConnection(channel, door, decoder, gate, nextId());
     channel.pipeline().addLast(gate, decoder, connection);
+  }
+
+  private long nextId() {
+    return door.epoch() << 32 | ids.incrementAndGet();
   }
 
   private void refuse(Channel channel) {

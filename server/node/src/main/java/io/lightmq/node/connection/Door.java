@@ -2,8 +2,7 @@ package io.lightmq.node.connection;
 
 import io.lightmq.core.shard.Command;
 import io.lightmq.node.credit.CreditLedger;
-import io.lightmq.spi.Authenticator;
-import io.lightmq.spi.Authorizer;
+import io.lightmq.node.security.Security;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -21,7 +20,6 @@ public record Door(
     long epoch,
     Consumer<Command> shard,
     Executor admin,
-    Authenticator authenticator,
-    Authorizer authorizer,
+    Security security,
     CreditLedger credit,
     DeliveryBudget deliveries) {}

@@ -6,7 +6,10 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Asks for credit when the first five bytes of a run have arrived, before memory is spent on the
@@ -16,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>At most one read's worth of buffers is held while a run waits.
  */
 final class InboundGate extends ChannelInboundHandlerAdapter {
+  private static final Logger log = LoggerFactory.getLogger(InboundGate.class);
   private static final int LENGTH_BYTES = 4;
   private static final int PEEK_BYTES = 5;
 
@@ -24,10 +28,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
 
   private final int publishType;
   private final int maxFrameBytes;
-  private final Runnable exceeded;
   private final Deque<ByteBuf> held = new ArrayDeque<>();
   private @Nullable CreditLine credit;
   private @Nullable ReadPause pause;
+  private Runnable exceeded = () -> {};
   private boolean off;
   private boolean waiting;
   private int headBytes;
@@ -38,18 +42,21 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
    * Watches for runs.
    *
    * @param publishType the frame type of a run
-   * @param exceeded runs when a client sends a run without any credit
    */
-  InboundGate(int publishType, int maxFrameBytes, Runnable exceeded) {
+  InboundGate(int publishType, int maxFrameBytes) {
     this.publishType = publishType;
     this.maxFrameBytes = maxFrameBytes;
-    this.exceeded = exceeded;
   }
 
-  /** Begins to ask; before, a client may not send runs at all. */
-  void open(CreditLine line, ReadPause reading) {
-    credit = line;
-    pause = reading;
+  /**
+   * Begins to ask; before, a client may not send runs at all.
+   *
+   * @param exceeded runs when the client sends a run without any credit
+   */
+  void open(CreditLine line, ReadPause reading, Runnable exceeded) {
+    this.credit = line;
+    this.pause = reading;
+    this.exceeded = exceeded;
   }
 
   @Override
@@ -95,7 +102,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     int frameLength = length;
     headBytes = 0;
     length = 0;
-    if (frameLength < FRAME_BYTES || frameLength > maxFrameBytes) {
+    if (frameLength < FRAME_BYTES || frameLength > maxFrameBytes - LENGTH_BYTES) {
       off = true;
       return true;
     }
@@ -104,7 +111,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     if (type != publishType || line == null) {
       return true;
     }
-    Runnable resume = () -> ctx.executor().execute(() -> resume(ctx));
+    Runnable resume = () -> resumeSoon(ctx);
     return switch (line.admit(frameLength - FRAME_BYTES, resume)) {
       case NOW -> true;
       case LATER -> {
@@ -120,7 +127,18 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     };
   }
 
+  private void resumeSoon(ChannelHandlerContext ctx) {
+    try {
+      ctx.executor().execute(() -> resume(ctx));
+    } catch (RejectedExecutionException loopHasEnded) {
+      log.debug("A run was admitted after its connection's loop had ended");
+    }
+  }
+
   private void resume(ChannelHandlerContext ctx) {
+    if (ctx.isRemoved()) {
+      return;
+    }
     waiting = false;
     while (!waiting) {
       ByteBuf next = held.poll();

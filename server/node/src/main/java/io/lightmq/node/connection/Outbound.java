@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -25,14 +26,17 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Outbound implements Peer {
   private static final int ITEMS_PER_TURN = 4_096;
   private static final int RETRY_AFTER_MILLIS = 500;
+  private static final int LOOK_AGAIN_MILLIS = 20;
 
   private final Channel channel;
   private final long connectionId;
   private final String userName;
   private final int outboundBytes;
+  private final DeliveryBudget budget;
   private final Events events;
   private final Queue<Item> queue = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean scheduled = new AtomicBoolean();
+  private final AtomicBoolean lookingAgain = new AtomicBoolean();
   private final AtomicLong queuedBytes = new AtomicLong();
   private final ReceiptBatch receipts = new ReceiptBatch();
   private final List<Frame.PullEnd> pullEnds = new ArrayList<>();
@@ -80,11 +84,17 @@ final class Outbound implements Peer {
   }
 
   Outbound(
-      Channel channel, long connectionId, String userName, int outboundBytes, Events events) {
+      Channel channel,
+      long connectionId,
+      String userName,
+      int outboundBytes,
+      DeliveryBudget budget,
+      Events events) {
     this.channel = channel;
     this.connectionId = connectionId;
     this.userName = userName;
     this.outboundBytes = outboundBytes;
+    this.budget = budget;
     this.events = events;
   }
 
@@ -115,11 +125,36 @@ final class Outbound implements Peer {
       return true;
     }
     wantsRoom = true;
-    return hasRoom();
+    if (hasRoom()) {
+      return true;
+    }
+    if (!budget.hasRoom()) {
+      lookAgainSoon();
+    }
+    return false;
   }
 
   private boolean hasRoom() {
-    return queuedBytes.get() < outboundBytes && channel.isWritable();
+    return queuedBytes.get() < outboundBytes && channel.isWritable() && budget.hasRoom();
+  }
+
+  /** Nothing of this connection may be under way that would tell of room in the shared budget. */
+  private void lookAgainSoon() {
+    if (lookingAgain.compareAndSet(false, true)) {
+      try {
+        channel.eventLoop().schedule(this::lookAgain, LOOK_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (RejectedExecutionException loopHasEnded) {
+        discard();
+      }
+    }
+  }
+
+  private void lookAgain() {
+    lookingAgain.set(false);
+    roomChanged();
+    if (wantsRoom && channel.isActive()) {
+      lookAgainSoon();
+    }
   }
 
   @Override
@@ -131,6 +166,7 @@ final class Outbound implements Peer {
   @Override
   public void deliver(Delivery delivery) {
     queuedBytes.addAndGet(delivery.length());
+    budget.take(delivery.length());
     add(new Messages(delivery));
   }
 
@@ -210,9 +246,17 @@ final class Outbound implements Peer {
     for (Seen one : delivery.seen()) {
       seen.add(new Frame.Seen(one.index(), one.count(), one.deliveries()));
     }
-    write(
-        new Frame.Deliver(
-            delivery.consumerId(), delivery.pullId(), delivery.count(), seen, List.of(), entries));
+    int length = delivery.length();
+    channel
+        .write(
+            new Frame.Deliver(
+                delivery.consumerId(),
+                delivery.pullId(),
+                delivery.count(),
+                seen,
+                List.of(),
+                entries))
+        .addListener(written -> budget.giveBack(length));
   }
 
   private void writeGathered() {
@@ -278,6 +322,7 @@ final class Outbound implements Peer {
     for (Item item = queue.poll(); item != null; item = queue.poll()) {
       if (item instanceof Messages messages) {
         queuedBytes.addAndGet(-messages.delivery().length());
+        budget.giveBack(messages.delivery().length());
         messages.delivery().entries().release();
       }
     }

@@ -1,0 +1,223 @@
+package io.lightmq.node.connection;
+
+import io.lightmq.spi.Authenticator.Credential;
+import io.lightmq.spi.Principal;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.scram.ScramClient;
+import io.lightmq.wire.scram.ScramCredential;
+import io.lightmq.wire.scram.ScramException;
+import io.lightmq.wire.scram.ScramServer;
+import io.netty.channel.Channel;
+import io.netty.channel.local.LocalAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.security.SecureRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The first frames of a connection, up to a known user. On the event loop, but for what may block or
+ * computes long, which runs on the admin loop while the client waits; a frame that comes in that
+ * time is a violation.
+ */
+final class Handshake {
+  private static final Logger log = LoggerFactory.getLogger(Handshake.class);
+  private static final String ANONYMOUS = "ANONYMOUS";
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final Door door;
+  private final long connectionId;
+  private final Channel channel;
+  private final Events events;
+  private Step step = Step.HELLO;
+  private @Nullable ScramServer scram;
+  private @Nullable Principal claimed;
+
+  private enum Step {
+    HELLO,
+    AUTH_START,
+    AUTH_RESPONSE,
+    /** The admin loop is at work. */
+    BUSY,
+    DONE
+  }
+
+  /** What comes of it; called on the event loop. */
+  interface Events {
+    /** The user is known; called before the client is told. */
+    void authenticated(Principal principal, long connectionId);
+
+    /** The connection is to end. */
+    void end(FaultCode code, String text);
+  }
+
+  /** What is to happen on the event loop once the admin loop is done. */
+  private interface Outcome {
+    void apply();
+  }
+
+  Handshake(Door door, long connectionId, Channel channel, Events events) {
+    this.door = door;
+    this.connectionId = connectionId;
+    this.channel = channel;
+    this.events = events;
+  }
+
+  long connectionId() {
+    return connectionId;
+  }
+
+  void read(Frame frame) throws Refusal {
+    if (step == Step.HELLO && frame instanceof Frame.Hello hello) {
+      hello(hello);
+    } else if (step == Step.AUTH_START && frame instanceof Frame.AuthStart start) {
+      authStart(start);
+    } else if (step == Step.AUTH_RESPONSE && frame instanceof Frame.AuthResponse response) {
+      authResponse(response);
+    } else {
+      throw Refusal.protocol(
+          frame.getClass().getSimpleName() + " is out of order in the handshake, at " + step);
+    }
+  }
+
+  private void hello(Frame.Hello hello) {
+    int version = Protocol.negotiate(hello);
+    step = Step.AUTH_START;
+    ConnectionSettings settings = door.settings();
+    channel.writeAndFlush(
+        new Frame.Welcome(
+            version,
+            Protocol.features(hello),
+            door.storeId(),
+            settings.maxFrameBytes(),
+            settings.maxMessageBytes(),
+            settings.maxTransactionBytes(),
+            settings.heartbeatMillis()));
+  }
+
+  private void authStart(Frame.AuthStart start) throws Refusal {
+    switch (start.mechanism()) {
+      case ANONYMOUS -> onAdmin(this::anonymous);
+      case ScramClient.MECHANISM -> onAdmin(() -> challenge(start.data()));
+      default ->
+          throw Refusal.protocol(
+              "mechanism "
+                  + start.mechanism()
+                  + " is unknown; known are "
+                  + ANONYMOUS
+                  + " and "
+                  + ScramClient.MECHANISM);
+    }
+  }
+
+  private Outcome anonymous() {
+    Principal principal =
+        door.security().authenticator().anonymous(isLoopback(channel.remoteAddress())).orElse(null);
+    if (principal == null) {
+      return refused(
+          "connections without user and password are accepted only from this machine, and only"
+              + " while the broker listens to this machine alone");
+    }
+    return () -> done(principal, new byte[0]);
+  }
+
+  private static boolean isLoopback(@Nullable SocketAddress address) {
+    if (address instanceof InetSocketAddress inet) {
+      return inet.getAddress() != null && inet.getAddress().isLoopbackAddress();
+    }
+    return address instanceof LocalAddress;
+  }
+
+  private Outcome challenge(byte[] data) {
+    ScramServer exchange =
+        new ScramServer(
+            door.security().unknownUserKey(), ScramCredential.DEFAULT_ITERATIONS, RANDOM);
+    try {
+      Credential found = door.security().authenticator().find(exchange.start(data)).orElse(null);
+      byte[] challenge =
+          exchange.challenge(
+              found == null
+                  ? null
+                  : new ScramCredential(
+                      found.salt(), found.iterations(), found.storedKey(), found.serverKey()));
+      return () -> {
+        scram = exchange;
+        claimed = found == null ? null : found.principal();
+        step = Step.AUTH_RESPONSE;
+        channel.writeAndFlush(new Frame.AuthChallenge(challenge));
+      };
+    } catch (ScramException e) {
+      return refused(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void authResponse(Frame.AuthResponse response) {
+    ScramServer exchange = scram;
+    Principal principal = claimed;
+    if (exchange == null) {
+      throw new AssertionError("a response is expected without a challenge");
+    }
+    onAdmin(
+        () -> {
+          try {
+            byte[] signature = exchange.finish(response.data());
+            if (principal == null) {
+              throw new AssertionError("a user without a credential passed the exchange");
+            }
+            return () -> done(principal, signature);
+          } catch (ScramException e) {
+            return refused(exchange.userName() + ": " + e.getMessage());
+          }
+        });
+  }
+
+  private Outcome refused(String text) {
+    return () -> events.end(FaultCode.AUTHENTICATION_FAILED, text);
+  }
+
+  private void done(Principal principal, byte[] data) {
+    step = Step.DONE;
+    events.authenticated(principal, connectionId);
+    channel.writeAndFlush(new Frame.AuthDone(data, connectionId, principal.name()));
+  }
+
+  private void onAdmin(Callable<Outcome> work) {
+    step = Step.BUSY;
+    try {
+      door.admin().execute(() -> backOnLoop(outcomeOf(work)));
+    } catch (RejectedExecutionException e) {
+      events.end(FaultCode.RETRY_LATER, "too many connections want to authenticate; try again");
+    }
+  }
+
+  /** An authenticator's failure refuses one connection, it does not end the loop. */
+  private Outcome outcomeOf(Callable<Outcome> work) {
+    try {
+      return work.call();
+    } catch (Exception e) {
+      log.error("The authenticator failed for connection {}", connectionId, e);
+      return () ->
+          events.end(FaultCode.AUTHENTICATION_FAILED, "the broker could not check the user");
+    }
+  }
+
+  private void backOnLoop(Outcome outcome) {
+    try {
+      channel
+          .eventLoop()
+          .execute(
+              () -> {
+                if (channel.isActive()) {
+                  outcome.apply();
+                }
+              });
+    } catch (RejectedExecutionException e) {
+      log.debug("Connection {} ended during its handshake", connectionId);
+    }
+  }
+}
