@@ -1,0 +1,53 @@
+package io.lightmq.server;
+
+import io.lightmq.server.admin.DestinationCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command {@code lightmq}. */
+@Command(
+    name = "lightmq",
+    description = "A Jakarta Messaging broker.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    subcommands = {RunCommand.class, DestinationCommand.class},
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:done",
+      "1:the broker refused the request",
+      "2:wrong arguments or configuration",
+      "3:the broker cannot start: directory in use or damaged, port taken",
+      "4:no broker there, or it does not let this user in",
+      "70:the broker ended after a failure of its disk or a bug; its log has the reason",
+      "143:the broker was stopped with SIGTERM"
+    })
+public final class Main implements Runnable {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  /** The version that the build has put into the manifest. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = Main.class.getPackage().getImplementationVersion();
+      return new String[] {"LightMQ " + (version == null ? "(unpackaged)" : version)};
+    }
+  }
+
+  /** Runs the command and ends the process with its exit code. */
+  public static void main(String[] arguments) {
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true);
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "name a command: run or destination");
+  }
+}

@@ -1,0 +1,108 @@
+package io.lightmq.server;
+
+import io.lightmq.server.config.ConfigException;
+import io.lightmq.server.config.ServerConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code lightmq run}: a broker until SIGTERM. */
+@Command(
+    name = "run",
+    description = "Runs a broker until it is told to stop.",
+    mixinStandardHelpOptions = true)
+final class RunCommand implements Callable<Integer> {
+  static final int CONFIG_WRONG = 2;
+  static final int CANNOT_START = 3;
+  static final int FAILED = 70;
+
+  private static final Logger log = LoggerFactory.getLogger(RunCommand.class);
+
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "configuration (TOML); without one the defaults of conf/lightmq.toml count")
+  @Nullable Path config;
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description = "data directory, instead of the configuration's")
+  @Nullable Path data;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    ServerConfig settings;
+    try {
+      settings = settings();
+    } catch (ConfigException e) {
+      err.println(e.getMessage());
+      return CONFIG_WRONG;
+    }
+    Server server;
+    try {
+      server = Server.start(settings);
+    } catch (IOException e) {
+      log.debug("The broker cannot start", e);
+      err.println("The broker cannot start: " + e.getMessage());
+      return CANNOT_START;
+    }
+    server
+        .adminPassword()
+        .ifPresent(
+            password ->
+                out.println("Created the user admin with the password: " + password));
+    out.println(server.readyLine());
+    out.flush();
+    return await(server);
+  }
+
+  private ServerConfig settings() throws ConfigException {
+    long heap = Runtime.getRuntime().maxMemory();
+    Path file = config;
+    Path directory = data;
+    ServerConfig read =
+        file == null ? ServerConfig.defaults(heap) : ServerConfig.read(file, heap);
+    return directory == null ? read : read.withDataDirectory(directory);
+  }
+
+  private static int await(Server server) {
+    CountDownLatch ended = new CountDownLatch(1);
+    server.failure().thenRun(ended::countDown);
+    Thread hook = new Thread(() -> close(server), "shutdown");
+    Runtime.getRuntime().addShutdownHook(hook);
+    boolean waiting = true;
+    while (waiting) {
+      try {
+        ended.await();
+        waiting = false;
+      } catch (InterruptedException e) {
+        log.debug("Interrupted while waiting for the broker's end; it goes on", e);
+      }
+    }
+    log.error("The broker has ended after a failure", server.failure().join());
+    return FAILED;
+  }
+
+  private static void close(Server server) {
+    try {
+      server.close();
+      log.info("The broker has stopped");
+    } catch (IOException | RuntimeException e) {
+      log.error("The broker did not stop cleanly; it recovers when it starts again", e);
+    }
+  }
+}

@@ -1,0 +1,204 @@
+package io.lightmq.server;
+
+import io.lightmq.core.runtime.FatalHandler;
+import io.lightmq.core.runtime.ThreadLoops;
+import io.lightmq.core.storage.NioDisk;
+import io.lightmq.node.Node;
+import io.lightmq.node.Transport;
+import io.lightmq.node.security.RoleAuthorizer;
+import io.lightmq.node.security.Security;
+import io.lightmq.node.security.UserStore;
+import io.lightmq.server.config.ServerConfig;
+import io.lightmq.server.http.AdminHttp;
+import io.lightmq.server.http.Page;
+import io.lightmq.server.metrics.NodeMeters;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A broker with everything that a process has around it: users, admin port, metrics. */
+final class Server implements AutoCloseable {
+  private static final int MAX_IO_THREADS = 8;
+  private static final int SAMPLE_SECONDS = 10;
+  private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+  private final ServerConfig config;
+  private final Node node;
+  private final NodeMeters meters;
+  private final EventLoopGroup httpLoops;
+  private final @Nullable AdminHttp http;
+  private final Optional<String> adminPassword;
+  private volatile boolean closing;
+
+  private Server(
+      ServerConfig config,
+      Node node,
+      NodeMeters meters,
+      EventLoopGroup httpLoops,
+      Optional<String> adminPassword)
+      throws IOException {
+    this.config = config;
+    this.node = node;
+    this.meters = meters;
+    this.httpLoops = httpLoops;
+    this.adminPassword = adminPassword;
+    InetSocketAddress address = config.http();
+    this.http =
+        address == null
+            ? null
+            : AdminHttp.start(
+                httpLoops,
+                serverChannel(),
+                address,
+                Map.of(
+                    "/healthz", this::health,
+                    "/readyz", this::readiness,
+                    "/metrics", () -> new Page.Answer(200, METRICS_TYPE, meters.scrape())));
+  }
+
+  /**
+   * Locks the data directory, replays, listens. Blocks.
+   *
+   * @throws IOException if any of it fails; nothing stays open then
+   */
+  static Server start(ServerConfig config) throws IOException {
+    NioDisk disk = NioDisk.open(config.dataDirectory());
+    UserStore.Opened users;
+    try {
+      users = UserStore.open(disk.root(), config.anonymous());
+    } catch (IOException | RuntimeException e) {
+      disk.close();
+      throw e;
+    }
+    Security security =
+        new Security(users.users(), new RoleAuthorizer(), users.users().unknownUserKey());
+    Node node =
+        Node.start(
+            config.node(),
+            disk,
+            new ThreadLoops(FatalHandler.halt()),
+            security,
+            new Transport(
+                loops("io", ioThreads()),
+                serverChannel(),
+                List.<SocketAddress>copyOf(config.listeners()),
+                true));
+    EventLoopGroup httpLoops = loops("http", 1);
+    NodeMeters meters = new NodeMeters(node::metrics);
+    try {
+      Server server = new Server(config, node, meters, httpLoops, users.adminPassword());
+      httpLoops.scheduleAtFixedRate(
+          meters::sample, SAMPLE_SECONDS, SAMPLE_SECONDS, TimeUnit.SECONDS);
+      return server;
+    } catch (IOException | RuntimeException e) {
+      end(httpLoops);
+      meters.close();
+      node.close();
+      throw e;
+    }
+  }
+
+  private static int ioThreads() {
+    return Math.min(MAX_IO_THREADS, Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
+  }
+
+  private static EventLoopGroup loops(String name, int threads) {
+    IoHandlerFactory handlers =
+        Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name), handlers);
+  }
+
+  private static Class<? extends ServerChannel> serverChannel() {
+    return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+  }
+
+  private Page.Answer health() {
+    return node.failure().isDone()
+        ? new Page.Answer(503, Page.TEXT, "failed\n")
+        : new Page.Answer(200, Page.TEXT, "ok\n");
+  }
+
+  private Page.Answer readiness() {
+    if (closing) {
+      return new Page.Answer(503, Page.TEXT, "closing\n");
+    }
+    return node.failure().isDone() ? health() : new Page.Answer(200, Page.TEXT, "ready\n");
+  }
+
+  /** The password of the user {@code admin}, if it was created just now. */
+  Optional<String> adminPassword() {
+    return adminPassword;
+  }
+
+  /** What is printed once clients can come. */
+  String readyLine() {
+    String addresses =
+        node.addresses().stream().map(Server::show).collect(Collectors.joining(", "));
+    AdminHttp admin = http;
+    return "LightMQ ready on "
+        + addresses
+        + (admin == null ? "" : ", admin on http://" + show(admin.address()))
+        + ", data in "
+        + config.dataDirectory().toAbsolutePath().normalize();
+  }
+
+  private static String show(SocketAddress address) {
+    if (address instanceof InetSocketAddress inet) {
+      String host = inet.getAddress().getHostAddress();
+      return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + inet.getPort();
+    }
+    return address.toString();
+  }
+
+  /** Where clients connect. */
+  List<SocketAddress> addresses() {
+    return node.addresses();
+  }
+
+  /** Where the admin port is, if there is one. */
+  Optional<InetSocketAddress> httpAddress() {
+    return Optional.ofNullable(http).map(AdminHttp::address);
+  }
+
+  /** Completes with the cause when the broker has ended after a failure. */
+  CompletableFuture<Throwable> failure() {
+    return node.failure();
+  }
+
+  /** Ends the broker first, so that the admin port can tell how that goes. Blocks. */
+  @Override
+  public void close() throws IOException {
+    closing = true;
+    try {
+      node.close();
+    } finally {
+      AdminHttp admin = http;
+      if (admin != null) {
+        admin.close();
+      }
+      end(httpLoops);
+      meters.close();
+    }
+  }
+
+  private static void end(EventLoopGroup loops) {
+    loops.shutdownGracefully(0, SAMPLE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
+  }
+}

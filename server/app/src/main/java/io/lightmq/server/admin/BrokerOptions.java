@@ -1,0 +1,88 @@
+package io.lightmq.server.admin;
+
+import io.lightmq.wire.Protocol;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Which broker an admin command goes to, as whom, and how the answer is shown. */
+final class BrokerOptions {
+  private static final int REFUSED = 1;
+  private static final int NOT_REACHED = 4;
+
+  @Spec(Spec.Target.MIXEE)
+  CommandSpec spec = CommandSpec.create();
+
+  @Option(names = "--host", defaultValue = "127.0.0.1", description = "broker (${DEFAULT-VALUE})")
+  String host = "127.0.0.1";
+
+  @Option(names = "--port", defaultValue = "7654", description = "its port (${DEFAULT-VALUE})")
+  int port = Protocol.DEFAULT_PORT;
+
+  @Option(
+      names = "--user",
+      defaultValue = "admin",
+      description = "who asks (${DEFAULT-VALUE}); needs the right to manage")
+  String user = "admin";
+
+  @Option(
+      names = "--password",
+      interactive = true,
+      arity = "0..1",
+      description =
+          "asks for the password; else it is read from --password-file or the environment variable"
+              + " LIGHTMQ_PASSWORD")
+  char @Nullable [] password;
+
+  @Option(
+      names = "--password-file",
+      paramLabel = "FILE",
+      description = "file whose first line is the password")
+  @Nullable Path passwordFile;
+
+  @Option(names = "--json", description = "prints the broker's answer as JSON")
+  boolean json;
+
+  int run(String verb, Map<String, String> arguments) {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    String secret = findPassword();
+    String answer;
+    try (AdminLink link = AdminLink.open(host, port, secret == null ? null : user, secret)) {
+      answer = link.run(verb, arguments);
+    } catch (AdminException e) {
+      err.println(e.code() + ": " + e.getMessage());
+      return switch (e.code()) {
+        case AUTHENTICATION_FAILED, CLOSING, PROTOCOL_ERROR, VERSION_MISMATCH -> NOT_REACHED;
+        default -> REFUSED;
+      };
+    }
+    out.print(json ? answer + "\n" : TextTable.of(Json.parse(answer)));
+    out.flush();
+    return 0;
+  }
+
+  private @Nullable String findPassword() {
+    char[] given = password;
+    if (given != null) {
+      return new String(given);
+    }
+    Path file = passwordFile;
+    if (file != null) {
+      try {
+        return Files.readString(file).lines().findFirst().orElse("");
+      } catch (IOException e) {
+        throw new ParameterException(
+            spec.commandLine(), "cannot read the password from " + file + ": " + e.getMessage());
+      }
+    }
+    return System.getenv("LIGHTMQ_PASSWORD");
+  }
+}

@@ -1,0 +1,103 @@
+package io.lightmq.server.admin;
+
+import io.lightmq.spi.Durability;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code lightmq destination}: looks after queues and topics of a running broker. */
+@Command(
+    name = "destination",
+    description = "Lists, shows, creates, changes, deletes and empties queues and topics.",
+    mixinStandardHelpOptions = true)
+public final class DestinationCommand implements Runnable {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  /** The kinds that have a name of their own. */
+  enum Kind {
+    QUEUE,
+    TOPIC
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "name a verb: list, show, create, set, delete or purge");
+  }
+
+  @Command(name = "list", description = "Lists all destinations.", mixinStandardHelpOptions = true)
+  int list(@Mixin BrokerOptions broker) {
+    return broker.run("destination.list", Map.of());
+  }
+
+  @Command(name = "show", description = "Shows one in full.", mixinStandardHelpOptions = true)
+  int show(
+      @Mixin BrokerOptions broker,
+      @Parameters(index = "0", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", description = "its name") String name) {
+    return broker.run("destination.show", arguments(kind, name, null));
+  }
+
+  @Command(name = "create", description = "Creates one.", mixinStandardHelpOptions = true)
+  int create(
+      @Mixin BrokerOptions broker,
+      @Parameters(index = "0", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", description = "its name") String name,
+      @Option(names = "--tier", description = "high, balanced or performance") @Nullable
+          Durability tier) {
+    return broker.run("destination.create", arguments(kind, name, tier));
+  }
+
+  @Command(name = "set", description = "Changes its settings.", mixinStandardHelpOptions = true)
+  int set(
+      @Mixin BrokerOptions broker,
+      @Parameters(index = "0", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", description = "its name") String name,
+      @Option(
+              names = "--tier",
+              required = true,
+              description = "high, balanced or performance; counts from the next message on")
+          Durability tier) {
+    return broker.run("destination.set", arguments(kind, name, tier));
+  }
+
+  @Command(
+      name = "delete",
+      description = "Deletes one with all its messages.",
+      mixinStandardHelpOptions = true)
+  int delete(
+      @Mixin BrokerOptions broker,
+      @Parameters(index = "0", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", description = "its name") String name) {
+    return broker.run("destination.delete", arguments(kind, name, null));
+  }
+
+  @Command(
+      name = "purge",
+      description = "Deletes its messages, but for those that consumers hold.",
+      mixinStandardHelpOptions = true)
+  int purge(
+      @Mixin BrokerOptions broker,
+      @Parameters(index = "0", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", description = "its name") String name) {
+    return broker.run("destination.purge", arguments(kind, name, null));
+  }
+
+  private static Map<String, String> arguments(Kind kind, String name, @Nullable Durability tier) {
+    Map<String, String> arguments = new LinkedHashMap<>();
+    arguments.put("kind", kind.name().toLowerCase(Locale.ROOT));
+    arguments.put("name", name);
+    if (tier != null) {
+      arguments.put("tier", tier.name().toLowerCase(Locale.ROOT));
+    }
+    return arguments;
+  }
+}

@@ -1,0 +1,98 @@
+package io.lightmq.server.admin;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Shows the values of an answer to people: a list as a table, an object as names and values. */
+final class TextTable {
+  private static final String GAP = "  ";
+
+  private TextTable() {}
+
+  static String of(@Nullable Object value) {
+    if (value instanceof List<?> list) {
+      return table(list);
+    }
+    if (value instanceof Map<?, ?> map) {
+      return object(map);
+    }
+    return show(value) + "\n";
+  }
+
+  private static String object(Map<?, ?> map) {
+    StringBuilder text = new StringBuilder();
+    List<List<String>> pairs = new ArrayList<>();
+    Map<String, List<?>> tables = new LinkedHashMap<>();
+    map.forEach(
+        (name, value) -> {
+          if (value instanceof List<?> list && !list.isEmpty() && list.get(0) instanceof Map) {
+            tables.put(show(name), list);
+          } else {
+            pairs.add(List.of(show(name), show(value)));
+          }
+        });
+    if (pairs.isEmpty() && tables.size() == 1) {
+      return table(tables.values().iterator().next());
+    }
+    lines(pairs, text);
+    tables.forEach((name, list) -> text.append('\n').append(name).append('\n').append(table(list)));
+    return text.toString();
+  }
+
+  private static String table(List<?> list) {
+    Set<String> columns = new LinkedHashSet<>();
+    for (Object row : list) {
+      if (row instanceof Map<?, ?> map) {
+        map.keySet().forEach(name -> columns.add(show(name)));
+      }
+    }
+    List<List<String>> rows = new ArrayList<>();
+    if (!columns.isEmpty()) {
+      rows.add(columns.stream().map(name -> name.toUpperCase(Locale.ROOT)).toList());
+    }
+    for (Object row : list) {
+      rows.add(
+          row instanceof Map<?, ?> map
+              ? columns.stream().map(name -> show(map.get(name))).toList()
+              : List.of(show(row)));
+    }
+    StringBuilder text = new StringBuilder();
+    lines(rows, text);
+    return rows.isEmpty() ? "none\n" : text.toString();
+  }
+
+  private static void lines(List<List<String>> rows, StringBuilder text) {
+    List<Integer> widths = new ArrayList<>();
+    for (List<String> row : rows) {
+      for (int i = 0; i < row.size(); i++) {
+        if (i == widths.size()) {
+          widths.add(0);
+        }
+        widths.set(i, Math.max(widths.get(i), row.get(i).length()));
+      }
+    }
+    for (List<String> row : rows) {
+      StringBuilder line = new StringBuilder();
+      for (int i = 0; i < row.size(); i++) {
+        line.append(row.get(i)).append(" ".repeat(widths.get(i) - row.get(i).length())).append(GAP);
+      }
+      text.append(line.toString().stripTrailing()).append('\n');
+    }
+  }
+
+  private static String show(@Nullable Object value) {
+    if (value == null) {
+      return "-";
+    }
+    if (value instanceof List<?> list) {
+      return list.isEmpty() ? "-" : String.join(", ", list.stream().map(TextTable::show).toList());
+    }
+    return value.toString();
+  }
+}

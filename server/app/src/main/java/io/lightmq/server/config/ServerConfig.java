@@ -1,0 +1,207 @@
+package io.lightmq.server.config;
+
+import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.shard.BrokerSettings.DestinationRule;
+import io.lightmq.node.NodeSettings;
+import io.lightmq.node.connection.ConnectionSettings;
+import io.lightmq.spi.Durability;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.tomlj.Toml;
+
+/**
+ * What a broker process is told: by its configuration file, else by defaults that fit its heap.
+ *
+ * @param dataDirectory where everything durable lives
+ * @param listeners where clients connect
+ * @param http the admin port, or null for none
+ * @param anonymous whether connections from this machine need no user; never with a listener that
+ *     others can reach
+ */
+public record ServerConfig(
+    Path dataDirectory,
+    List<InetSocketAddress> listeners,
+    @Nullable InetSocketAddress http,
+    boolean anonymous,
+    NodeSettings node) {
+  private static final long MIB = 1L << 20;
+  private static final int MAX_PORT = 65_535;
+  private static final int DEFAULT_PORT = 7_654;
+  private static final int DEFAULT_HTTP_PORT = 7_655;
+
+  public ServerConfig {
+    listeners = List.copyOf(listeners);
+  }
+
+  /** Reads a configuration file. */
+  public static ServerConfig read(Path file, long heapBytes) throws ConfigException {
+    return read(ConfigReader.of(file), heapBytes);
+  }
+
+  /** All defaults. */
+  public static ServerConfig defaults(long heapBytes) throws ConfigException {
+    return read(ConfigReader.of("the defaults", ""), heapBytes);
+  }
+
+  /** The same with its data elsewhere. */
+  public ServerConfig withDataDirectory(Path directory) {
+    return new ServerConfig(directory, listeners, http, anonymous, node);
+  }
+
+  static ServerConfig read(ConfigReader from, long heapBytes) throws ConfigException {
+    Path data = Path.of(from.text("data.directory", "data"));
+    List<InetSocketAddress> listeners = listeners(from);
+    boolean httpOn = from.flag("http.enabled", true);
+    InetSocketAddress http =
+        address(
+            from,
+            "http.host",
+            from.text("http.host", "127.0.0.1"),
+            from.number("http.port", DEFAULT_HTTP_PORT, 0, MAX_PORT));
+    boolean anonymous = from.flag("security.anonymous", true);
+    boolean local = listeners.stream().allMatch(ServerConfig::isLoopback);
+    NodeSettings node = node(from, heapBytes);
+    from.checkAllKnown();
+    return new ServerConfig(data, listeners, httpOn ? http : null, anonymous && local, node);
+  }
+
+  private static boolean isLoopback(InetSocketAddress address) {
+    return address.getAddress().isLoopbackAddress();
+  }
+
+  private static List<InetSocketAddress> listeners(ConfigReader from) throws ConfigException {
+    List<InetSocketAddress> listeners = new ArrayList<>();
+    listeners.add(
+        address(
+            from,
+            "listener.host",
+            from.text("listener.host", "127.0.0.1"),
+            from.number("listener.port", DEFAULT_PORT, 0, MAX_PORT)));
+    for (String further : from.texts("listener.further")) {
+      int colon = further.lastIndexOf(':');
+      int port = -1;
+      try {
+        port = Integer.parseInt(further.substring(colon + 1));
+      } catch (NumberFormatException e) {
+        colon = -1;
+      }
+      if (colon <= 0 || port < 0 || port > MAX_PORT) {
+        throw from.wrong(
+            "listener.further", "has \"" + further + "\", which is not \"host:port\"");
+      }
+      String host = further.substring(0, colon).replace("[", "").replace("]", "");
+      listeners.add(address(from, "listener.further", host, port));
+    }
+    return listeners;
+  }
+
+  private static InetSocketAddress address(ConfigReader from, String key, String host, int port)
+      throws ConfigException {
+    try {
+      return new InetSocketAddress(InetAddress.getByName(host), port);
+    } catch (UnknownHostException e) {
+      throw from.wrong(key, "names the unknown host \"" + host + "\"");
+    }
+  }
+
+  private static NodeSettings node(ConfigReader from, long heapBytes) throws ConfigException {
+    ConnectionSettings connections = connections(from);
+    BrokerSettings broker = broker(from, connections, heapBytes);
+    long credit =
+        from.longBytes("memory.publish-credit", share(heapBytes, 8, 16, 128), MIB, 1L << 40);
+    long first = from.longBytes("memory.first-credit", MIB, 4 << 10, 1L << 40);
+    long most = from.longBytes("memory.max-credit", 64 * MIB, 4 << 10, 1L << 40);
+    long deliveries =
+        from.longBytes("memory.deliveries", share(heapBytes, 8, 16, 64), MIB, 1L << 40);
+    try {
+      return new NodeSettings(broker, connections, credit, first, most, deliveries);
+    } catch (IllegalArgumentException e) {
+      throw from.wrong("memory", "does not fit: " + e.getMessage());
+    }
+  }
+
+  /** A part of the heap, within limits in MiB. */
+  private static long share(long heapBytes, int part, int leastMib, int mostMib) {
+    return Math.min(mostMib * MIB, Math.max(leastMib * MIB, heapBytes / part));
+  }
+
+  private static ConnectionSettings connections(ConfigReader from) throws ConfigException {
+    ConnectionSettings otherwise = ConnectionSettings.defaults();
+    return new ConnectionSettings(
+        from.number("limits.connections", otherwise.connections(), 1, 1_000_000),
+        from.number("limits.sessions", otherwise.sessions(), 1, 1_000_000),
+        from.number("limits.consumers", otherwise.consumers(), 1, 1_000_000),
+        from.number("limits.producers", otherwise.producers(), 1, 1_000_000),
+        from.number("limits.open-requests", otherwise.openRequests(), 16, 1_000_000),
+        from.bytes("limits.message", otherwise.maxMessageBytes(), 64, 64 << 20),
+        from.bytes("limits.transaction", otherwise.maxTransactionBytes(), 1, 64 << 20),
+        from.bytes("limits.delivery", otherwise.maxDeliveryBytes(), 1 << 10, 16 << 20),
+        from.bytes("limits.outbound", otherwise.outboundBytes(), 1 << 10, 64 << 20),
+        from.number("limits.handshake-millis", otherwise.handshakeMillis(), 1, 600_000),
+        from.number("limits.heartbeat-millis", otherwise.heartbeatMillis(), 30, 600_000),
+        from.number("limits.stall-millis", otherwise.stallMillis(), 10, 600_000));
+  }
+
+  private static BrokerSettings broker(
+      ConfigReader from, ConnectionSettings connections, long heapBytes) throws ConfigException {
+    BrokerSettings otherwise = BrokerSettings.defaults();
+    Durability tier = from.tier("destinations.tier", otherwise.defaultTier());
+    boolean create =
+        from.flag("destinations.create-on-first-use", otherwise.createOnFirstUse());
+    List<DestinationRule> rules = new ArrayList<>();
+    for (String pattern : from.tablesIn("destination")) {
+      String key = Toml.joinKeyPath(List.of("destination", pattern, "tier"));
+      rules.add(new DestinationRule(pattern, from.tier(key, tier)));
+    }
+    int window = from.bytes("memory.window", heapBytes < 96 * MIB ? 16 * MIB : 64 * MIB, MIB, 1 << 30);
+    long volatileBytes =
+        from.longBytes("memory.non-persistent", share(heapBytes, 8, 16, 64), MIB, 1L << 40);
+    int journalFile =
+        from.bytes("journal.file", otherwise.journalFileBytes(), MIB, 1 << 30);
+    int journalFiles = from.number("journal.files", otherwise.journalFiles(), 3, 1_000);
+    int segment = from.bytes("segments.size", otherwise.segmentBytes(), MIB, 1 << 30);
+    long indexCache =
+        from.longBytes("memory.index-cache", share(heapBytes, 64, 2, 8), 64 << 10, 1L << 40);
+    int flush =
+        from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000);
+    int linger =
+        from.number("journal.linger-micros", (int) (otherwise.lingerNanos() / 1_000), 0, 10_000);
+    long minFree = from.longBytes("data.min-free", otherwise.minFreeBytes(), 0, 1L << 50);
+    int reclaim =
+        from.number(
+            "segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
+    try {
+      return new BrokerSettings(
+          tier,
+          create,
+          rules,
+          window,
+          volatileBytes,
+          journalFile,
+          journalFiles,
+          segment,
+          indexCache,
+          connections.maxMessageBytes(),
+          connections.maxTransactionBytes(),
+          flush,
+          linger * 1_000L,
+          minFree,
+          reclaim);
+    } catch (IllegalArgumentException e) {
+      throw from.wrong("memory.window", "does not fit: " + e.getMessage());
+    }
+  }
+
+  /** Every key that a configuration may have, but for those in destination rules. */
+  static Set<String> keys() throws ConfigException {
+    ConfigReader reader = ConfigReader.of("the defaults", "");
+    read(reader, 1L << 30);
+    return Set.copyOf(reader.known());
+  }
+}

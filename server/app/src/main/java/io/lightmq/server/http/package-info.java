@@ -1,0 +1,3 @@
+/** The admin port: health, readiness, metrics. */
+@org.jspecify.annotations.NullMarked
+package io.lightmq.server.http;
