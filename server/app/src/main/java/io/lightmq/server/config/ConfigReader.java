@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -28,7 +27,6 @@ final class ConfigReader {
   private final String source;
   private final TomlParseResult toml;
   private final Set<String> known = new TreeSet<>();
-  private final Set<String> openTables = new HashSet<>();
 
   private ConfigReader(String source, TomlParseResult toml) {
     this.source = source;
@@ -59,16 +57,18 @@ final class ConfigReader {
   }
 
   String text(String key, String otherwise) throws ConfigException {
-    return value(key, otherwise, String.class, "a text in quotes");
+    String found = find(key, String.class, "a text in quotes");
+    return found == null ? otherwise : found;
   }
 
   boolean flag(String key, boolean otherwise) throws ConfigException {
-    return value(key, otherwise, Boolean.class, "true or false");
+    Boolean found = find(key, Boolean.class, "true or false");
+    return found == null ? otherwise : found;
   }
 
   int number(String key, int otherwise, int least, int most) throws ConfigException {
-    long number = value(key, (long) otherwise, Long.class, "a whole number");
-    return (int) inRange(key, number, least, most, "");
+    Long found = find(key, Long.class, "a whole number");
+    return (int) inRange(key, found == null ? otherwise : found, least, most, "");
   }
 
   int bytes(String key, long otherwise, long least, int most) throws ConfigException {
@@ -95,7 +95,7 @@ final class ConfigReader {
   }
 
   List<String> texts(String key) throws ConfigException {
-    TomlArray array = value(key, null, TomlArray.class, "a list of texts, such as [\"a\", \"b\"]");
+    TomlArray array = find(key, TomlArray.class, "a list of texts, such as [\"a\", \"b\"]");
     List<String> texts = new ArrayList<>();
     for (int i = 0; array != null && i < array.size(); i++) {
       if (!(array.get(i) instanceof String text)) {
@@ -118,7 +118,6 @@ final class ConfigReader {
 
   /** The names of the tables within a table, as written; their keys are then asked for by them. */
   List<String> tablesIn(String key) throws ConfigException {
-    openTables.add(key);
     Object found = toml.get(key);
     if (found == null) {
       return List.of();
@@ -149,8 +148,7 @@ final class ConfigReader {
     for (List<String> path : toml.keyPathSet()) {
       String key = Toml.joinKeyPath(path);
       if (!known.contains(key)) {
-        Set<String> candidates = new TreeSet<>(known);
-        String nearest = NearestName.of(key, candidates);
+        String nearest = NearestName.of(key, known);
         throw wrong(
             key, "is not a key of this configuration; the nearest is '" + nearest + "'");
       }
@@ -161,14 +159,10 @@ final class ConfigReader {
     return known;
   }
 
-  private <T> T value(String key, @Nullable T otherwise, Class<T> type, String wanted)
-      throws ConfigException {
+  private <T> @Nullable T find(String key, Class<T> type, String wanted) throws ConfigException {
     known.add(key);
     Object found = toml.get(key);
-    if (found == null) {
-      return otherwise;
-    }
-    if (!type.isInstance(found)) {
+    if (found != null && !type.isInstance(found)) {
       throw wrong(key, "must be " + wanted);
     }
     return type.cast(found);

@@ -2,6 +2,8 @@ package io.lightmq.server.config;
 
 import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.shard.BrokerSettings.DestinationRule;
+import io.lightmq.core.storage.journal.JournalSettings;
+import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.node.NodeSettings;
 import io.lightmq.node.connection.ConnectionSettings;
 import io.lightmq.spi.Durability;
@@ -159,23 +161,17 @@ public record ServerConfig(
       String key = Toml.joinKeyPath(List.of("destination", pattern, "tier"));
       rules.add(new DestinationRule(pattern, from.tier(key, tier)));
     }
-    int window = from.bytes("memory.window", heapBytes < 96 * MIB ? 16 * MIB : 64 * MIB, MIB, 1 << 30);
+    long fittingWindow = heapBytes < 96 * MIB ? 16 * MIB : 64 * MIB;
+    int window = from.bytes("memory.window", fittingWindow, MIB, 1 << 30);
     long volatileBytes =
         from.longBytes("memory.non-persistent", share(heapBytes, 8, 16, 64), MIB, 1L << 40);
-    int journalFile =
-        from.bytes("journal.file", otherwise.journalFileBytes(), MIB, 1 << 30);
-    int journalFiles = from.number("journal.files", otherwise.journalFiles(), 3, 1_000);
-    int segment = from.bytes("segments.size", otherwise.segmentBytes(), MIB, 1 << 30);
-    long indexCache =
-        from.longBytes("memory.index-cache", share(heapBytes, 64, 2, 8), 64 << 10, 1L << 40);
-    int flush =
-        from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000);
-    int linger =
-        from.number("journal.linger-micros", (int) (otherwise.lingerNanos() / 1_000), 0, 10_000);
+    JournalSettings journal = journal(from, otherwise.journal());
+    SegmentSettings segments = segments(from, otherwise.segments(), heapBytes);
+    long ballast = from.longBytes("data.ballast", otherwise.ballastBytes(), 0, 1L << 40);
+    int flush = from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000);
     long minFree = from.longBytes("data.min-free", otherwise.minFreeBytes(), 0, 1L << 50);
     int reclaim =
-        from.number(
-            "segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
+        from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
     try {
       return new BrokerSettings(
           tier,
@@ -183,19 +179,48 @@ public record ServerConfig(
           rules,
           window,
           volatileBytes,
-          journalFile,
-          journalFiles,
-          segment,
-          indexCache,
+          journal,
+          segments,
+          ballast,
           connections.maxMessageBytes(),
           connections.maxTransactionBytes(),
           flush,
-          linger * 1_000L,
           minFree,
           reclaim);
     } catch (IllegalArgumentException e) {
       throw from.wrong("memory.window", "does not fit: " + e.getMessage());
     }
+  }
+
+  private static JournalSettings journal(ConfigReader from, JournalSettings otherwise)
+      throws ConfigException {
+    int file = from.bytes("journal.file", otherwise.fileBytes(), 64 << 10, 1 << 30);
+    int least = from.number("journal.min-files", otherwise.minFiles(), 2, 1_000);
+    int most = from.number("journal.max-files", otherwise.maxFiles(), 2, 1_000);
+    int linger =
+        from.number("journal.linger-micros", (int) (otherwise.lingerNanos() / 1_000), 0, 10_000);
+    int unforced =
+        from.bytes(
+            "flush.bytes", Math.min(otherwise.maxUnforcedBytes(), file / 5 * 4), 4 << 10, 1 << 30);
+    try {
+      return new JournalSettings(
+          file, least, most, linger * 1_000L, unforced, otherwise.idleNanos());
+    } catch (IllegalArgumentException e) {
+      throw from.wrong("journal", "does not fit: " + e.getMessage());
+    }
+  }
+
+  private static SegmentSettings segments(
+      ConfigReader from, SegmentSettings otherwise, long heapBytes) throws ConfigException {
+    return new SegmentSettings(
+        from.longBytes("segments.size", otherwise.maxSegmentBytes(), MIB, 1L << 30),
+        from.longBytes("segments.dedicated", otherwise.dedicatedBytes(), 64 << 10, 1L << 30),
+        otherwise.writeBufferBytes(),
+        otherwise.readAheadBytes(),
+        from.longBytes("memory.index-cache", share(heapBytes, 64, 2, 8), 64 << 10, 1L << 40),
+        from.number("segments.open-files", otherwise.maxOpenFiles(), 1, 100_000),
+        otherwise.maxIndexBytes(),
+        otherwise.maxEntryBytes());
   }
 
   /** Every key that a configuration may have, but for those in destination rules. */
