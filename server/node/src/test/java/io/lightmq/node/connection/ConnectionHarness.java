@@ -1,0 +1,214 @@
+package io.lightmq.node.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.shard.Command;
+import io.lightmq.core.shard.Peer;
+import io.lightmq.node.credit.CreditLedger;
+import io.lightmq.node.credit.CreditSettings;
+import io.lightmq.node.security.RoleAuthorizer;
+import io.lightmq.node.security.Security;
+import io.lightmq.spi.Authenticator;
+import io.lightmq.spi.Principal;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.scram.ScramClient;
+import io.lightmq.wire.scram.ScramCredential;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** A connection without a network, in front of a shard that only writes down what it is asked. */
+final class ConnectionHarness {
+  static final ConnectionSettings SETTINGS =
+      new ConnectionSettings(
+          8, 3, 4, 5, 16, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+  static final UUID LINK = new UUID(1, 2);
+
+  final List<Command> commands = new ArrayList<>();
+  final CreditLedger ledger =
+      new CreditLedger(
+          new CreditSettings(2 << 20, 64 << 10, 512 << 10, SETTINGS.maxFrameBytes(), 8));
+  final Connections connections;
+  final EmbeddedChannel channel;
+  boolean anonymousAllowed = true;
+
+  private final ByteBuf received = Unpooled.buffer();
+
+  ConnectionHarness() {
+    this("127.0.0.1");
+  }
+
+  ConnectionHarness(String remoteHost) {
+    this(SETTINGS, remoteHost);
+  }
+
+  ConnectionHarness(ConnectionSettings settings, String remoteHost) {
+    Door door =
+        new Door(
+            settings,
+            new UUID(7, 7),
+            3,
+            commands::add,
+            Runnable::run,
+            new Security(users(), new RoleAuthorizer(), new byte[32]),
+            ledger,
+            new DeliveryBudget(1 << 20));
+    connections = new Connections(door);
+    channel = open(remoteHost);
+  }
+
+  private Authenticator users() {
+    ScramCredential made = ScramCredential.create("secret", 4_096, new SecureRandom());
+    return new Authenticator() {
+      @Override
+      public Optional<Credential> find(String userName) {
+        if (!userName.equals("ada") && !userName.equals("admin")) {
+          return Optional.empty();
+        }
+        String role = userName.equals("ada") ? RoleAuthorizer.USER : RoleAuthorizer.ADMIN;
+        return Optional.of(
+            new Credential(
+                new Principal(userName, Set.of(role)),
+                made.salt(),
+                made.iterations(),
+                made.storedKey(),
+                made.serverKey()));
+      }
+
+      @Override
+      public Optional<Principal> anonymous(boolean loopback) {
+        return loopback && anonymousAllowed
+            ? Optional.of(new Principal("anonymous", Set.of(RoleAuthorizer.ANONYMOUS)))
+            : Optional.empty();
+      }
+    };
+  }
+
+  EmbeddedChannel open(String remoteHost) {
+    return new EmbeddedChannel(connections) {
+      @Override
+      protected SocketAddress remoteAddress0() {
+        return new InetSocketAddress(remoteHost, 4_711);
+      }
+    };
+  }
+
+  void send(Frame frame) {
+    channel.writeInbound(FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT));
+    channel.runPendingTasks();
+  }
+
+  void sendBytes(ByteBuf bytes) {
+    channel.writeInbound(bytes);
+    channel.runPendingTasks();
+  }
+
+  /** The frames that went out since the last call. */
+  List<Frame> sent() {
+    channel.runPendingTasks();
+    for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
+      received.writeBytes(out);
+      out.release();
+    }
+    List<Frame> frames = new ArrayList<>();
+    while (received.readableBytes() >= 4) {
+      frames.add(FrameCodec.decode(received.readSlice(received.readInt())));
+    }
+    return frames;
+  }
+
+  <T extends Frame> T sent(Class<T> type) {
+    List<Frame> frames = sent();
+    assertThat(frames).as("frames sent").hasSize(1);
+    assertThat(frames.get(0)).isInstanceOf(type);
+    return type.cast(frames.get(0));
+  }
+
+  Frame.Goodbye goodbye() {
+    List<Frame> frames = sent();
+    assertThat(frames).isNotEmpty();
+    Frame last = frames.get(frames.size() - 1);
+    assertThat(last).isInstanceOf(Frame.Goodbye.class);
+    assertThat(channel.isActive()).as("still open after its goodbye").isFalse();
+    return (Frame.Goodbye) last;
+  }
+
+  ConnectionHarness hello() {
+    send(Protocol.hello("test"));
+    sent(Frame.Welcome.class);
+    return this;
+  }
+
+  ConnectionHarness anonymous() {
+    hello().send(new Frame.AuthStart("ANONYMOUS", new byte[0]));
+    return this;
+  }
+
+  /** A user whose password is {@code secret}, attached, with session 1 open. */
+  ConnectionHarness attached(String user) throws Exception {
+    hello();
+    ScramClient scram = new ScramClient(user, "secret", new SecureRandom());
+    send(new Frame.AuthStart(ScramClient.MECHANISM, scram.first()));
+    send(new Frame.AuthResponse(scram.respond(sent(Frame.AuthChallenge.class).data())));
+    scram.verify(sent(Frame.AuthDone.class).data());
+    return attach();
+  }
+
+  /** An anonymous user, attached, with session 1 open. */
+  ConnectionHarness attached() {
+    anonymous();
+    sent(Frame.AuthDone.class);
+    return attach();
+  }
+
+  private ConnectionHarness attach() {
+    send(new Frame.Attach(1, LINK, 1, 1, null));
+    last(Command.Attach.class).peer().reply(1, new Peer.Reply.Attached(0, List.of()));
+    sent(Frame.Attached.class);
+    send(new Frame.OpenSession(2, 1));
+    sent(Frame.Ok.class);
+    commands.clear();
+    return this;
+  }
+
+  /** A producer 1 of session 1, for a queue with id 40. */
+  ConnectionHarness producer() {
+    send(new Frame.AttachProducer(3, 1, 1, queue("q")));
+    last(Command.AttachProducer.class).peer().reply(3, new Peer.Reply.ProducerAttached(40));
+    sent(Frame.ProducerAttached.class);
+    commands.clear();
+    return this;
+  }
+
+  void publish(int correlation, int bytes) {
+    send(new Frame.Publish(correlation, 40, correlation, 1, Unpooled.buffer().writeZero(bytes)));
+  }
+
+  static DestinationName queue(String name) {
+    return new DestinationName(DestinationKind.QUEUE, name);
+  }
+
+  <T extends Command> T last(Class<T> type) {
+    assertThat(commands).isNotEmpty();
+    Command last = commands.get(commands.size() - 1);
+    assertThat(last).isInstanceOf(type);
+    return type.cast(last);
+  }
+
+  Peer peer() {
+    return commands.get(commands.size() - 1).peer();
+  }
+}

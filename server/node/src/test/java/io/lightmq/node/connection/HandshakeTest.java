@@ -1,0 +1,182 @@
+package io.lightmq.node.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.shard.Command;
+import io.lightmq.core.shard.Peer;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.scram.ScramClient;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HandshakeTest {
+  private final ConnectionHarness harness = new ConnectionHarness();
+
+  @Test
+  void welcomeNamesTheLimits() {
+    harness.send(Protocol.hello("test"));
+    Frame.Welcome welcome = harness.sent(Frame.Welcome.class);
+    assertThat(welcome.version()).isEqualTo(Protocol.MAX_VERSION);
+    assertThat(welcome.maxMessageBytes()).isEqualTo(64 << 10);
+    assertThat(welcome.maxTransactionBytes()).isEqualTo(32 << 10);
+    assertThat(welcome.maxFrameBytes()).isGreaterThan(64 << 10);
+    assertThat(welcome.heartbeatMillis()).isEqualTo(10_000);
+  }
+
+  @Test
+  void anonymousFromThisMachineIsLetIn() {
+    harness.anonymous();
+    Frame.AuthDone done = harness.sent(Frame.AuthDone.class);
+    assertThat(done.userName()).isEqualTo("anonymous");
+    assertThat(done.connectionId() >>> 32).as("the broker's epoch").isEqualTo(3);
+  }
+
+  @Test
+  void anonymousFromElsewhereIsRefused() {
+    ConnectionHarness far = new ConnectionHarness("203.0.113.9").anonymous();
+    assertThat(far.goodbye().code()).isEqualTo(FaultCode.AUTHENTICATION_FAILED);
+    assertThat(far.commands).isEmpty();
+  }
+
+  @Test
+  void aUserWithTheRightPasswordIsLetIn() throws Exception {
+    harness.attached("ada");
+    harness.send(new Frame.SetClientId(9, "c"));
+    assertThat(harness.peer().userName()).isEqualTo("ada");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ada", "nobody"})
+  void wrongPasswordAndUnknownUserAreRefusedAlike(String user) throws Exception {
+    harness.hello();
+    ScramClient scram = new ScramClient(user, "guess", new SecureRandom());
+    harness.send(new Frame.AuthStart(ScramClient.MECHANISM, scram.first()));
+    byte[] challenge = harness.sent(Frame.AuthChallenge.class).data();
+    harness.send(new Frame.AuthResponse(scram.respond(challenge)));
+    Frame.Goodbye goodbye = harness.goodbye();
+    assertThat(goodbye.code()).isEqualTo(FaultCode.AUTHENTICATION_FAILED);
+    assertThat(goodbye.text()).isEqualTo(user + ": user unknown or password wrong");
+  }
+
+  @Test
+  void aFrameAboveSixteenKibibytesBeforeAuthenticationEndsTheConnectionUnread() {
+    harness.sendBytes(Unpooled.buffer().writeInt(16 << 10).writeByte(1));
+    Frame.Goodbye goodbye = harness.goodbye();
+    assertThat(goodbye.code()).isEqualTo(FaultCode.TOO_LARGE);
+    assertThat(goodbye.text()).contains("16384");
+  }
+
+  @Test
+  void aRequestBeforeAuthenticationEndsTheConnection() {
+    harness.hello().send(new Frame.OpenSession(1, 1));
+    assertThat(harness.goodbye().code()).isEqualTo(FaultCode.PROTOCOL_ERROR);
+    assertThat(harness.commands).isEmpty();
+  }
+
+  @Test
+  void handshakeFramesOutOfOrderEndTheConnection() {
+    harness.send(new Frame.AuthStart("ANONYMOUS", new byte[0]));
+    assertThat(harness.goodbye().text()).contains("AuthStart").contains("HELLO");
+    ConnectionHarness second = new ConnectionHarness().hello();
+    second.send(Protocol.hello("again"));
+    assertThat(second.goodbye().text()).contains("out of order");
+    ConnectionHarness third = new ConnectionHarness().hello();
+    third.send(new Frame.AuthResponse(new byte[1]));
+    assertThat(third.goodbye().code()).isEqualTo(FaultCode.PROTOCOL_ERROR);
+  }
+
+  @Test
+  void aSecondAuthenticationIsAViolation() {
+    harness.attached().send(new Frame.AuthStart("ANONYMOUS", new byte[0]));
+    assertThat(harness.goodbye().code()).isEqualTo(FaultCode.PROTOCOL_ERROR);
+    harness.last(Command.Detach.class);
+  }
+
+  @Test
+  void anUnknownMechanismNamesTheKnownOnes() {
+    harness.hello().send(new Frame.AuthStart("PLAIN", new byte[0]));
+    assertThat(harness.goodbye().text()).contains("PLAIN").contains("SCRAM-SHA-256");
+  }
+
+  @Test
+  void versionsThatNobodySpeaksAreRefused() {
+    harness.send(new Frame.Hello(90, 99, 0, "future"));
+    assertThat(harness.goodbye().code()).isEqualTo(FaultCode.VERSION_MISMATCH);
+  }
+
+  @Test
+  void bytesThatAreNoFrameEndOnlyThisConnection() {
+    EmbeddedChannel other = harness.open("127.0.0.1");
+    harness.sendBytes(Unpooled.copiedBuffer("GET / HTTP/1.1\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
+    assertThat(harness.goodbye().code()).isIn(FaultCode.TOO_LARGE, FaultCode.PROTOCOL_ERROR);
+    assertThat(other.isActive()).isTrue();
+  }
+
+  @Test
+  void aHandshakeThatTakesTooLongIsEnded() {
+    harness.hello();
+    harness.channel.advanceTimeBy(4_999, TimeUnit.MILLISECONDS);
+    harness.channel.runScheduledPendingTasks();
+    assertThat(harness.channel.isActive()).isTrue();
+    harness.channel.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+    harness.channel.runScheduledPendingTasks();
+    assertThat(harness.goodbye().text()).contains("5000 ms");
+  }
+
+  @Test
+  void whoAuthenticatesButDoesNotAttachIsEndedToo() {
+    harness.anonymous();
+    harness.sent();
+    harness.channel.advanceTimeBy(5, TimeUnit.SECONDS);
+    harness.channel.runScheduledPendingTasks();
+    assertThat(harness.goodbye().code()).isEqualTo(FaultCode.PROTOCOL_ERROR);
+    assertThat(harness.ledger.exposedBytes()).isZero();
+  }
+
+  @Test
+  void anAttachedConnectionOutlivesTheHandshakeLimit() {
+    harness.attached();
+    harness.channel.advanceTimeBy(6, TimeUnit.SECONDS);
+    harness.channel.runScheduledPendingTasks();
+    assertThat(harness.channel.isActive()).isTrue();
+  }
+
+  @Test
+  void theFirstFrameAfterAuthenticationMustBeAttach() {
+    harness.anonymous();
+    harness.sent();
+    harness.send(new Frame.OpenSession(1, 1));
+    assertThat(harness.goodbye().text()).contains("Attach").contains("OpenSession");
+  }
+
+  @Test
+  void anAttachThatTheShardRefusesEndsTheConnectionWithItsCode() {
+    harness.anonymous();
+    harness.sent();
+    harness.send(new Frame.Attach(1, ConnectionHarness.LINK, 1, 1, "taken"));
+    Command.Attach attach = harness.last(Command.Attach.class);
+    assertThat(attach.clientId()).isEqualTo("taken");
+    attach.peer().reply(1, new Peer.Reply.Failed(FaultCode.CLIENT_ID_IN_USE, "in use"));
+    List<Frame> sent = harness.sent();
+    assertThat(sent).hasSize(1);
+    assertThat(((Frame.Fault) sent.get(0)).code()).isEqualTo(FaultCode.CLIENT_ID_IN_USE);
+  }
+
+  @Test
+  void connectionsAboveTheLimitAreRefusedWithTheLimitNamed() {
+    for (int i = 1; i < 8; i++) {
+      harness.open("127.0.0.1");
+    }
+    EmbeddedChannel ninth = harness.open("127.0.0.1");
+    assertThat(ninth.isActive()).isFalse();
+    assertThat(harness.connections.count()).isEqualTo(8);
+  }
+}
