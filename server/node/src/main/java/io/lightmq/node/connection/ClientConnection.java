@@ -200,8 +200,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       return;
     }
     if (state == State.ATTACHING && reply instanceof Reply.Failed failed) {
-      end(failed.code(), failed.text());
-      return;
+      channel.eventLoop().execute(() -> end(failed.code(), failed.text()));
     }
     open.requests().answered(correlation, reply);
     pause.set(ReadPause.Reason.REQUESTS, open.requests().full());

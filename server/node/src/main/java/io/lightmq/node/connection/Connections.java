@@ -4,6 +4,7 @@ import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameDecoder;
 import io.lightmq.wire.FrameEncoder;
 import io.lightmq.wire.FrameType;
+import io.lightmq.wire.Heartbeats;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
@@ -46,6 +47,7 @@ public final class Connections extends ChannelInitializer<Channel> {
     InboundGate gate = new InboundGate(FrameType.PUBLISH.code(), settings.maxFrameBytes());
     ClientConnection connection =
         new ClientConnection(channel, door, decoder, gate, nextId());
+    channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));
     channel.pipeline().addLast(gate, decoder, connection);
   }
 

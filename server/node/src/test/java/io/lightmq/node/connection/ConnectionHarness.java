@@ -23,6 +23,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,7 +195,17 @@ final class ConnectionHarness {
   }
 
   void publish(int correlation, int bytes) {
-    send(new Frame.Publish(correlation, 40, correlation, 1, Unpooled.buffer().writeZero(bytes)));
+    send(new Frame.Publish(correlation, 40, correlation, 1, run(bytes)));
+  }
+
+  /** One message whose run has so many bytes. */
+  static ByteBuf run(int bytes) {
+    return Unpooled.buffer().writeInt(bytes - 4).writeZero(bytes - 4);
+  }
+
+  /** The start of an entry that has so many bytes. */
+  static ByteBuffer entry(int bytes) {
+    return ByteBuffer.allocate(bytes).putInt(0, bytes);
   }
 
   static DestinationName queue(String name) {
