@@ -183,6 +183,11 @@ public final class Node implements AutoCloseable {
     return broker.failure();
   }
 
+  /** Ends all connections because the broker cannot go on. Any thread; returns at once. */
+  public void abandon(String why) {
+    connections.abandon(why);
+  }
+
   /**
    * Stops listening, says goodbye to the clients, writes a last checkpoint and ends all threads.
    * Blocks.

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A loop with a thread of its own. The thread parks when there is nothing to do and never spins; it
- * is not a daemon and is never interrupted, so it may touch files.
+ * is not a daemon unless asked for and is never interrupted, so it may touch files.
  *
  * <p>The mailbox is bounded: at the bound {@link #execute} throws. A turn runs at most {@code
  * maxTasks} tasks and then the turn's hook. Anything that a task throws goes to the {@link
@@ -32,12 +32,22 @@ public final class ThreadLoop implements Loop, AutoCloseable {
   }
 
   public ThreadLoop(String name, Clock clock, FatalHandler fatal, int capacity, int maxTasks) {
+    this(name, clock, fatal, capacity, maxTasks, false);
+  }
+
+  ThreadLoop(
+      String name,
+      Clock clock,
+      FatalHandler fatal,
+      int capacity,
+      int maxTasks,
+      boolean daemon) {
     this.mailbox = new Mailbox(name, capacity);
     this.clock = clock;
     this.fatal = fatal;
     this.maxTasks = maxTasks;
     this.thread = new Thread(this::live, name);
-    thread.setDaemon(false);
+    thread.setDaemon(daemon);
     thread.start();
   }
 

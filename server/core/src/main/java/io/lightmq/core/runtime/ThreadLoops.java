@@ -9,13 +9,24 @@ import java.util.concurrent.TimeUnit;
 /** Loops with a thread each and the machine's clock. */
 public final class ThreadLoops implements Loops {
   private final FatalHandler fatal;
+  private final boolean daemon;
   private final Clock clock = new SystemClock();
   private final Ids ids = new RandomIds();
   private final List<ThreadLoop> loops = new ArrayList<>();
   private boolean closed;
 
   public ThreadLoops(FatalHandler fatal) {
+    this(fatal, false);
+  }
+
+  /**
+   * Loops for a broker inside an application.
+   *
+   * @param daemon whether the threads let the Java machine end
+   */
+  public ThreadLoops(FatalHandler fatal, boolean daemon) {
     this.fatal = fatal;
+    this.daemon = daemon;
   }
 
   @Override
@@ -23,7 +34,13 @@ public final class ThreadLoops implements Loops {
     if (closed) {
       throw new IllegalStateException("loop " + name + " cannot be opened: the loops are closed");
     }
-    ThreadLoop loop = new ThreadLoop(name, clock, fatal);
+    ThreadLoop loop = new ThreadLoop(
+            name,
+            clock,
+            fatal,
+            ThreadLoop.DEFAULT_CAPACITY,
+            ThreadLoop.DEFAULT_MAX_TASKS,
+            daemon);
     loops.add(loop);
     return loop;
   }

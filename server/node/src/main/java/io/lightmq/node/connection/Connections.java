@@ -73,9 +73,7 @@ public final class Connections extends ChannelInitializer<Channel> {
 
   /** Says goodbye to all clients and waits, a few seconds at most, until they are gone. Blocks. */
   public void close(String why) {
-    for (Channel channel : open) {
-      channel.eventLoop().execute(() -> end(channel, why));
-    }
+    endAll(FaultCode.CLOSING, why);
     for (Channel channel : open) {
       if (!channel.closeFuture().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS)) {
         channel.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
@@ -83,12 +81,23 @@ public final class Connections extends ChannelInitializer<Channel> {
     }
   }
 
-  private static void end(Channel channel, String why) {
+  /** Tells all clients that the broker has failed. Any thread; returns at once. */
+  public void abandon(String why) {
+    endAll(FaultCode.BROKER_FAILED, why);
+  }
+
+  private void endAll(FaultCode code, String why) {
+    for (Channel channel : open) {
+      channel.eventLoop().execute(() -> end(channel, code, why));
+    }
+  }
+
+  private static void end(Channel channel, FaultCode code, String why) {
     ClientConnection connection = channel.pipeline().get(ClientConnection.class);
     if (connection == null) {
       channel.close();
     } else {
-      connection.end(FaultCode.CLOSING, why);
+      connection.end(code, why);
     }
   }
 }

@@ -1,0 +1,60 @@
+package io.lightmq.embedded;
+
+import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.storage.journal.JournalSettings;
+import io.lightmq.core.storage.segment.SegmentSettings;
+import io.lightmq.node.NodeSettings;
+import io.lightmq.node.connection.ConnectionSettings;
+
+/** Settings of brokers that share a heap with their application: smaller than a server's. */
+final class EmbeddedSettings {
+  private static final int MIB = 1 << 20;
+  private static final int WINDOW_BYTES = 16 * MIB;
+  private static final int MEMORY_JOURNAL_FILE_BYTES = 8 * MIB;
+  private static final int FILE_JOURNAL_FILE_BYTES = 16 * MIB;
+  private static final long IDLE_NANOS = 20_000_000;
+
+  private EmbeddedSettings() {}
+
+  /** Nothing is forced, so nothing is gained by waiting for company. */
+  static NodeSettings inMemory(long heapBytes) {
+    return settings(heapBytes, journal(MEMORY_JOURNAL_FILE_BYTES, 0), 0, 0);
+  }
+
+  static NodeSettings inDirectory(long heapBytes) {
+    BrokerSettings server = BrokerSettings.defaults();
+    return settings(
+        heapBytes,
+        journal(FILE_JOURNAL_FILE_BYTES, server.journal().lingerNanos()),
+        16L * MIB,
+        server.minFreeBytes());
+  }
+
+  private static JournalSettings journal(int fileBytes, long lingerNanos) {
+    return new JournalSettings(fileBytes, 4, 8, lingerNanos, fileBytes / 5 * 4, IDLE_NANOS);
+  }
+
+  private static NodeSettings settings(
+      long heapBytes, JournalSettings journal, long ballastBytes, long minFreeBytes) {
+    BrokerSettings server = BrokerSettings.defaults();
+    long share = Math.min(64L * MIB, Math.max(16L * MIB, heapBytes / 8));
+    SegmentSettings segments = SegmentSettings.DEFAULT;
+    BrokerSettings broker =
+        new BrokerSettings(
+            server.defaultTier(),
+            server.createOnFirstUse(),
+            server.rules(),
+            WINDOW_BYTES,
+            share,
+            journal,
+            segments,
+            ballastBytes,
+            server.maxMessageBytes(),
+            server.maxTransactionBytes(),
+            server.flushIntervalMillis(),
+            minFreeBytes,
+            server.idleReclaimMillis());
+    return new NodeSettings(
+        broker, ConnectionSettings.defaults(), share, MIB, 16L * MIB, 16L * MIB);
+  }
+}

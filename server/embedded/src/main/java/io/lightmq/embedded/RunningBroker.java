@@ -1,0 +1,122 @@
+package io.lightmq.embedded;
+
+import io.lightmq.core.runtime.FatalHandler;
+import io.lightmq.core.runtime.ThreadLoops;
+import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.MemoryDisk;
+import io.lightmq.core.storage.NioDisk;
+import io.lightmq.node.Node;
+import io.lightmq.node.NodeSettings;
+import io.lightmq.node.Transport;
+import io.lightmq.node.security.RoleAuthorizer;
+import io.lightmq.node.security.Security;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.local.LocalAddress;
+import io.netty.channel.local.LocalIoHandler;
+import io.netty.channel.local.LocalServerChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One broker in this Java machine. Its threads are daemons, and a bug in it ends the broker, never
+ * the application.
+ */
+final class RunningBroker implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(RunningBroker.class);
+  private static final int KEY_BYTES = 32;
+
+  private final String key;
+  private final LocalAddress address;
+  private final EventLoopGroup group;
+  private final LoopDeath death;
+  private final Node node;
+
+  /** Connections that use it; guarded by the map of running brokers. */
+  int shares;
+
+  /** Whether it outlives its connections; guarded likewise. */
+  boolean kept;
+
+  /** Ends the connections when a loop has died of a bug. */
+  private static final class LoopDeath implements FatalHandler {
+    private volatile boolean happened;
+    private volatile Runnable then = () -> {};
+
+    @Override
+    public void fatal(String loopName, Throwable cause) {
+      happened = true;
+      log.error("Loop {} of an embedded broker died of an unexpected error", loopName, cause);
+      then.run();
+    }
+  }
+
+  private RunningBroker(
+      String key, LocalAddress address, EventLoopGroup group, LoopDeath death, Node node) {
+    this.key = key;
+    this.address = address;
+    this.group = group;
+    this.death = death;
+    this.node = node;
+    death.then = () -> node.abandon("the broker ended after an unexpected error; see the log");
+  }
+
+  static RunningBroker inMemory(String key) throws IOException {
+    long heapBytes = Runtime.getRuntime().maxMemory();
+    return start(key, EmbeddedSettings.inMemory(heapBytes), new MemoryDisk(heapBytes / 2));
+  }
+
+  static RunningBroker inDirectory(String key, Path directory) throws IOException {
+    NodeSettings settings = EmbeddedSettings.inDirectory(Runtime.getRuntime().maxMemory());
+    return start(key, settings, NioDisk.open(directory));
+  }
+
+  private static RunningBroker start(String key, NodeSettings settings, Disk disk)
+      throws IOException {
+    byte[] unknownUserKey = new byte[KEY_BYTES];
+    new SecureRandom().nextBytes(unknownUserKey);
+    Security security = new Security(new OwnProcess(), new RoleAuthorizer(), unknownUserKey);
+    LocalAddress address = new LocalAddress("lightmq:" + key);
+    EventLoopGroup group =
+        new MultiThreadIoEventLoopGroup(
+            1, new DefaultThreadFactory("lightmq-io", true), LocalIoHandler.newFactory());
+    LoopDeath death = new LoopDeath();
+    Node node =
+        Node.start(
+            settings,
+            disk,
+            new ThreadLoops(death, true),
+            security,
+            new Transport(
+                group, LocalServerChannel.class, List.<SocketAddress>of(address), false));
+    return new RunningBroker(key, address, group, death, node);
+  }
+
+  String key() {
+    return key;
+  }
+
+  SocketAddress address() {
+    return address;
+  }
+
+  EventLoopGroup group() {
+    return group;
+  }
+
+  /** Whether it cannot be used any more. */
+  boolean failed() {
+    return death.happened || node.failure().isDone();
+  }
+
+  @Override
+  public void close() throws IOException {
+    node.close();
+  }
+}
