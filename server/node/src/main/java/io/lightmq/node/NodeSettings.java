@@ -35,6 +35,7 @@ public record NodeSettings(
               + " and "
               + connections.maxTransactionBytes());
     }
+    credit(connections, creditBytes, firstCreditBytes, maxCreditBytes);
     if (deliveryBytes < connections.maxDeliveryBytes()) {
       throw new IllegalArgumentException(
           "deliveryBytes is "
@@ -56,11 +57,17 @@ public record NodeSettings(
         64L << 20);
   }
 
+  /** How publish credit is shared out. */
   CreditSettings credit() {
+    return credit(connections, creditBytes, firstCreditBytes, maxCreditBytes);
+  }
+
+  private static CreditSettings credit(
+      ConnectionSettings connections, long budgetBytes, long firstBytes, long maxBytes) {
     return new CreditSettings(
-        creditBytes,
-        firstCreditBytes,
-        maxCreditBytes,
+        budgetBytes,
+        firstBytes,
+        maxBytes,
         connections.maxFrameBytes(),
         connections.connections());
   }

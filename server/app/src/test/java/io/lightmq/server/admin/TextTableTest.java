@@ -1,0 +1,71 @@
+package io.lightmq.server.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TextTableTest {
+  private static String show(String json) {
+    return TextTable.of(Json.parse(json));
+  }
+
+  @Test
+  void aListIsATableWithAHeading() {
+    assertThat(
+            show(
+                "{\"destinations\":[{\"name\":\"orders\",\"backlog\":12},"
+                    + "{\"name\":\"q\",\"backlog\":3}]}"))
+        .isEqualTo(
+            """
+            NAME    BACKLOG
+            orders  12
+            q       3
+            """);
+  }
+
+  @Test
+  void anObjectIsNamesAndValuesWithItsListsBelow() {
+    assertThat(show("{\"name\":\"t\",\"tier\":\"high\",\"subscriptions\":[{\"name\":\"s\"}]}"))
+        .isEqualTo(
+            """
+            name  t
+            tier  high
+
+            subscriptions
+            NAME
+            s
+            """);
+  }
+
+  @Test
+  void anEmptyListSaysSo() {
+    assertThat(show("[]")).isEqualTo("none\n");
+  }
+
+  @Test
+  void jsonValuesAreRead() {
+    assertThat(Json.parse(" {\"a\" : [1, -2.5, true, false, null, \"x\\n\\u0041\\\"\"]} "))
+        .isEqualTo(Map.of("a", Arrays.asList(1L, -2.5, true, false, null, "x\nA\"")));
+    assertThat(Json.parse("{}")).isEqualTo(Map.of());
+    assertThat(Json.parse("[[]]")).isEqualTo(List.of(List.of()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "{", "[1,", "{\"a\"}", "tru", "\"\\x\"", "1 2", "\"abc", "nil", "--1"})
+  void whatIsNoJsonIsRefusedWithThePlace(String text) {
+    assertThatThrownBy(() -> Json.parse(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("no JSON");
+  }
+
+  @Test
+  void depthIsBounded() {
+    assertThatThrownBy(() -> Json.parse("[".repeat(10_000))).hasMessageContaining("32 levels");
+  }
+}

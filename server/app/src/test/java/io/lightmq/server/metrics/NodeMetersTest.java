@@ -1,0 +1,146 @@
+package io.lightmq.server.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.shard.BrokerMetrics;
+import io.lightmq.core.shard.BrokerMetrics.DestinationUse;
+import io.lightmq.core.shard.BrokerMetrics.SubscriptionUse;
+import io.lightmq.node.NodeMetrics;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NodeMetersTest {
+  private long nowSeconds = 100;
+  private long published;
+  private long acknowledged;
+  private boolean exists = true;
+  private final NodeMeters meters = new NodeMeters(this::reading);
+
+  @TempDir Path directory;
+
+  private NodeMetrics reading() {
+    SubscriptionUse subscription =
+        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 5_000, 61_500);
+    DestinationUse orders =
+        new DestinationUse(
+            new DestinationName(DestinationKind.QUEUE, "orders"),
+            "high",
+            published,
+            published * 100,
+            List.of(subscription));
+    BrokerMetrics broker =
+        new BrokerMetrics(
+            TimeUnit.SECONDS.toNanos(nowSeconds),
+            1,
+            0,
+            "",
+            64 << 20,
+            Map.of(),
+            BrokerMetrics.NONE.journal(),
+            BrokerMetrics.NONE.checkpoints(),
+            new BrokerMetrics.DiskUse(20, 100),
+            BrokerMetrics.NONE.totals(),
+            exists ? List.of(orders) : List.of());
+    return new NodeMetrics(broker, 4, 1_000, 2_000, 3_000, 4_000);
+  }
+
+  @AfterEach
+  void close() {
+    meters.close();
+  }
+
+  private String line(String name) {
+    return meters
+        .scrape()
+        .lines()
+        .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+        .findFirst()
+        .orElse("no " + name);
+  }
+
+  @Test
+  void backlogLagAndAgeHaveDestinationAndSubscription() {
+    String labels = "{destination=\"orders\",kind=\"queue\",subscription=\"\"} ";
+    assertThat(line("lightmq_backlog_messages"))
+        .isEqualTo("lightmq_backlog_messages" + labels + "7.0");
+    assertThat(line("lightmq_lag_seconds")).isEqualTo("lightmq_lag_seconds" + labels + "61.5");
+    assertThat(line("lightmq_oldest_message_age_seconds")).endsWith(" 5.0");
+    assertThat(line("lightmq_in_flight_messages")).endsWith(" 3.0");
+    assertThat(line("lightmq_consumers")).endsWith(" 2.0");
+  }
+
+  @Test
+  void ratesOfBothSidesAreTakenOverTheSameTime() {
+    nowSeconds = 110;
+    published = 1_000;
+    acknowledged = 500;
+    meters.sample();
+    assertThat(line("lightmq_produce_rate")).endsWith(" 100.0");
+    assertThat(line("lightmq_consume_rate")).endsWith(" 50.0");
+    assertThat(line("lightmq_published_messages_total")).endsWith(" 1000.0");
+    assertThat(line("lightmq_acknowledged_messages_total")).endsWith(" 500.0");
+  }
+
+  @Test
+  void aDeletedDestinationLeavesNothingBehind() {
+    assertThat(meters.scrape()).contains("orders");
+    exists = false;
+    assertThat(meters.scrape()).doesNotContain("orders");
+  }
+
+  @Test
+  void figuresOfTheNodeAreThere() {
+    assertThat(line("lightmq_connections")).isEqualTo("lightmq_connections 4.0");
+    assertThat(line("lightmq_direct_total_bytes")).contains("6.7109864E7");
+    assertThat(line("lightmq_disk_size_bytes")).endsWith(" 100.0");
+    assertThat(line("lightmq_credit_budget_bytes")).endsWith(" 4000.0");
+    assertThat(line("jvm_memory_used_bytes")).startsWith("jvm_memory_used_bytes{");
+  }
+
+  @Test
+  void everyMetricOfTheAlertRulesIsExported() throws IOException {
+    String rules = Files.readString(Path.of("../../docs/alerts.yml"));
+    TreeSet<String> names = new TreeSet<>();
+    Matcher matcher = Pattern.compile("lightmq_[a-z_]+").matcher(rules);
+    while (matcher.find()) {
+      names.add(matcher.group());
+    }
+    assertThat(names).hasSizeGreaterThan(8);
+    String scrape = meters.scrape();
+    assertThat(names)
+        .allSatisfy(name -> assertThat(scrape).containsPattern("(?m)^" + name + "[{ ]"));
+  }
+
+  @Test
+  void theAlertRulesCoverWhatTheDocumentationPromises() throws IOException {
+    String rules = Files.readString(Path.of("../../docs/alerts.yml"));
+    assertThat(rules)
+        .contains("deriv(lightmq_backlog_messages[10m]) > 0", "for: 10m")
+        .contains("lightmq_lag_seconds > 60")
+        .contains("lightmq_io_wait_ratio > 0.2")
+        .contains("lightmq_disk_usable_bytes / lightmq_disk_size_bytes > 0.8");
+  }
+
+  @Test
+  void ioWaitIsTheShareOfTheTimeBetweenTwoLooks() throws IOException {
+    Path stat = directory.resolve("stat");
+    Files.writeString(stat, "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 1 2 3 4\n");
+    IoWait wait = new IoWait(stat);
+    assertThat(wait.sinceLast()).isNaN();
+    Files.writeString(stat, "cpu  150 0 100 720 130 0 0 0 0 0\n");
+    assertThat(wait.sinceLast()).isEqualTo(0.3);
+    assertThat(new IoWait(directory.resolve("none")).sinceLast()).isNaN();
+  }
+}
