@@ -1,0 +1,32 @@
+package io.lightmq.samples;
+
+import jakarta.jms.ConnectionFactory;
+import jakarta.jms.JMSContext;
+import jakarta.jms.Queue;
+import javax.naming.InitialContext;
+import javax.naming.NamingException;
+
+/**
+ * Finds factory and destination through JNDI, with no LightMQ type in the source.
+ *
+ * <p>What the names mean stands in {@code jndi.properties} on the class path.
+ */
+final class JndiLookup {
+
+  private static final long WAIT_MILLIS = 5_000;
+
+  private JndiLookup() {}
+
+  // Looks up constant names in a local file, which is what JNDI is for in this sample.
+  @SuppressWarnings("BanJNDI")
+  public static void main(String[] arguments) throws NamingException {
+    InitialContext names = new InitialContext();
+    ConnectionFactory factory = (ConnectionFactory) names.lookup("ConnectionFactory");
+    Queue greetings = (Queue) names.lookup("greetings");
+    try (JMSContext context = factory.createContext()) {
+      context.createProducer().send(greetings, "hello from JNDI");
+      System.out.println(context.createConsumer(greetings).receiveBody(String.class, WAIT_MILLIS));
+    }
+    names.close();
+  }
+}
