@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -18,6 +20,8 @@ import java.util.stream.Stream;
 public final class BrokerProcess implements AutoCloseable {
 
   private static final String READY = "LightMQ ready on";
+  private static final Pattern PASSWORD =
+      Pattern.compile("(?im)admin.*password[^:=]*[:=]?\\s+'?([^\\s']+)'?\\s*$");
   private static final long START_LIMIT_SECONDS = 60;
   private static final long STOP_LIMIT_SECONDS = 30;
   private static final long LOOK_MILLIS = 10;
@@ -84,6 +88,16 @@ public final class BrokerProcess implements AutoCloseable {
   /** Time from the start of the process to its readiness line. */
   public long startMillis() {
     return startMillis;
+  }
+
+  /** The password of the user admin, which a broker prints when it first starts on its data. */
+  public String adminPassword() throws IOException {
+    String output = outputSince(setup.log(), 0);
+    Matcher matcher = PASSWORD.matcher(output);
+    if (!matcher.find()) {
+      throw new IOException("no admin password in " + setup.log());
+    }
+    return matcher.group(1);
   }
 
   /** Whether the process runs. */

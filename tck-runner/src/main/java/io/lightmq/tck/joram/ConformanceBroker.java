@@ -1,0 +1,96 @@
+package io.lightmq.tck.joram;
+
+import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.broker.AdminCommand;
+import io.lightmq.samples.broker.BrokerProcess;
+import io.lightmq.samples.broker.BrokerSetup;
+import jakarta.jms.JMSConsumer;
+import jakarta.jms.JMSContext;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** The broker of one conformance run: a process of its own, or one inside this Java machine. */
+sealed interface ConformanceBroker extends AutoCloseable {
+
+  /** What clients connect to. */
+  String uri();
+
+  /** Takes the queue and all its messages away. */
+  void deleteQueue(String name) throws IOException, InterruptedException;
+
+  /** Takes the topic and its subscriptions away. */
+  void deleteTopic(String name) throws IOException, InterruptedException;
+
+  @Override
+  void close();
+
+  /** A broker process over TCP; destinations are deleted by its admin command. */
+  static ConformanceBroker process(Path work) throws IOException, InterruptedException {
+    BrokerProcess process = BrokerProcess.start(BrokerSetup.in(work));
+    return new OwnProcess(process, new AdminCommand(process.setup(), process.adminPassword()));
+  }
+
+  /** A broker in this Java machine that keeps everything in memory until this one is closed. */
+  static ConformanceBroker inMemory() {
+    String uri = "lightmq:mem:joram";
+    return new InMemory(uri, new LightmqConnectionFactory(uri).createContext());
+  }
+
+  /**
+   * See {@link #process}.
+   *
+   * @param process the broker
+   * @param admin its commands
+   */
+  record OwnProcess(BrokerProcess process, AdminCommand admin) implements ConformanceBroker {
+
+    @Override
+    public String uri() {
+      return process.setup().uri();
+    }
+
+    @Override
+    public void deleteQueue(String name) throws IOException, InterruptedException {
+      admin.run("destination", "delete", "queue", name);
+    }
+
+    @Override
+    public void deleteTopic(String name) throws IOException, InterruptedException {
+      admin.run("destination", "delete", "topic", name);
+    }
+
+    @Override
+    public void close() {
+      process.close();
+    }
+  }
+
+  /**
+   * See {@link #inMemory}. An embedded broker has no admin door, so a queue is emptied instead.
+   *
+   * @param uri what clients connect to
+   * @param keeper the connection that keeps the broker up
+   */
+  record InMemory(String uri, JMSContext keeper) implements ConformanceBroker {
+
+    @Override
+    public void deleteQueue(String name) {
+      try (JMSContext context = keeper.createContext(JMSContext.AUTO_ACKNOWLEDGE);
+          JMSConsumer consumer = context.createConsumer(context.createQueue(name))) {
+        while (consumer.receiveNoWait() != null) {
+          // Each received message is gone.
+        }
+      }
+    }
+
+    @Override
+    public void deleteTopic(String name) {
+      // Plain subscriptions end with their connection; the suite unsubscribes its durable ones.
+    }
+
+    @Override
+    public void close() {
+      keeper.close();
+    }
+  }
+}
