@@ -1,0 +1,142 @@
+package io.lightmq.tck.faults;
+
+import jakarta.jms.BytesMessage;
+import jakarta.jms.ConnectionFactory;
+import jakarta.jms.JMSException;
+import jakarta.jms.Message;
+import jakarta.jms.MessageConsumer;
+import jakarta.jms.Session;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The receiving workers of a load. */
+final class Consumers {
+
+  private static final long RECEIVE_MILLIS = 100;
+
+  private Consumers() {}
+
+  /** Reads the stamp of a message and writes the delivery down. */
+  static @Nullable Stamp log(String consumer, Message message, DeliveryLog log)
+      throws JMSException {
+    BytesMessage bytes = (BytesMessage) message;
+    byte[] body = new byte[Math.toIntExact(bytes.getBodyLength())];
+    bytes.readBytes(body);
+    Stamp stamp = Payload.read(body);
+    if (stamp == null) {
+      log.foreign(consumer, body.length);
+    } else {
+      log.delivered(consumer, stamp, message.getJMSRedelivered());
+    }
+    return stamp;
+  }
+
+  /** Acknowledges every seventh message and with it the six before. */
+  static final class Acknowledging extends Worker {
+    private static final int TOGETHER = 7;
+
+    private final DeliveryLog log;
+    private final MessageConsumer consumer;
+    private final List<Stamp> open = new ArrayList<>();
+    private @Nullable Message last;
+
+    Acknowledging(
+        String name, ConnectionFactory factory, DeliveryLog log, Gate gate, EventLog events)
+        throws JMSException {
+      super(name, factory, null, gate, events);
+      this.log = log;
+      Session session = connection().createSession(false, Session.CLIENT_ACKNOWLEDGE);
+      consumer = session.createConsumer(session.createQueue(log.target()));
+      connection().start();
+    }
+
+    @Override
+    void work() throws JMSException {
+      Message message = consumer.receive(RECEIVE_MILLIS);
+      if (message != null) {
+        last = message;
+        Stamp stamp = log(getName(), message, log);
+        if (stamp != null) {
+          open.add(stamp);
+        }
+      }
+      if (last != null && (message == null || open.size() >= TOGETHER)) {
+        acknowledge(last);
+      }
+    }
+
+    private void acknowledge(Message newest) throws JMSException {
+      List<Stamp> stamps = List.copyOf(open);
+      open.clear();
+      last = null;
+      newest.acknowledge();
+      log.settled(stamps);
+    }
+  }
+
+  /** Receives in transactions of five and rolls back every sixth. */
+  static final class Transacted extends Worker {
+    private static final int TOGETHER = 5;
+
+    private final DeliveryLog log;
+    private final Session session;
+    private final MessageConsumer consumer;
+    private int transactions;
+
+    Transacted(String name, ConnectionFactory factory, DeliveryLog log, Gate gate, EventLog events)
+        throws JMSException {
+      super(name, factory, null, gate, events);
+      this.log = log;
+      session = connection().createSession(true, Session.SESSION_TRANSACTED);
+      consumer = session.createConsumer(session.createQueue(log.target()));
+      connection().start();
+    }
+
+    @Override
+    void work() throws JMSException {
+      List<Stamp> stamps = new ArrayList<>();
+      Message message = consumer.receive(RECEIVE_MILLIS);
+      while (message != null) {
+        Stamp stamp = log(getName(), message, log);
+        if (stamp != null) {
+          stamps.add(stamp);
+        }
+        message = stamps.size() < TOGETHER ? consumer.receive(RECEIVE_MILLIS) : null;
+      }
+      if (stamps.isEmpty()) {
+        return;
+      }
+      transactions++;
+      if (transactions % 6 == 0) {
+        session.rollback();
+      } else {
+        session.commit();
+        log.settled(stamps);
+      }
+    }
+  }
+
+  /** A durable subscriber with automatic acknowledgement, which is confirmed lazily. */
+  static final class Durable extends Worker {
+    private final DeliveryLog log;
+    private final MessageConsumer consumer;
+
+    Durable(String name, ConnectionFactory factory, DeliveryLog log, Gate gate, EventLog events)
+        throws JMSException {
+      super(name, factory, "faults-" + name, gate, events);
+      this.log = log;
+      Session session = connection().createSession(false, Session.AUTO_ACKNOWLEDGE);
+      consumer = session.createDurableConsumer(session.createTopic(log.target()), name);
+      connection().start();
+    }
+
+    @Override
+    void work() throws JMSException {
+      Message message = consumer.receive(RECEIVE_MILLIS);
+      if (message != null) {
+        log(getName(), message, log);
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package io.lightmq.tck.faults;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the consumers of one subscription got and settled. It notes at once what only the moment
+ * shows: missing flags, wrong order, a delivery after a confirmed acknowledgement.
+ */
+final class DeliveryLog {
+
+  private static final int KEPT_FACTS = 20;
+
+  private final String target;
+  private final Map<Integer, BitSet> seen = new HashMap<>();
+  private final Map<Integer, BitSet> settled = new HashMap<>();
+  private final Map<String, Integer> newest = new HashMap<>();
+  private final List<String> facts = new ArrayList<>();
+  private int factCount;
+  private long deliveries;
+  private long repeated;
+  private long flaggedFirst;
+  private volatile long lastDeliveryNanos = System.nanoTime();
+
+  /**
+   * @param target the destination that it listens to
+   */
+  DeliveryLog(String target) {
+    this.target = target;
+  }
+
+  String target() {
+    return target;
+  }
+
+  /** A message whose content does not belong to any stamp. */
+  synchronized void foreign(String consumer, int bytes) {
+    fact("%s got %,d bytes that nobody sent".formatted(consumer, bytes));
+  }
+
+  synchronized void delivered(String consumer, Stamp stamp, boolean flagged) {
+    deliveries++;
+    lastDeliveryNanos = System.nanoTime();
+    BitSet ofStream = seen.computeIfAbsent(stamp.stream(), stream -> new BitSet());
+    boolean again = ofStream.get(stamp.number());
+    ofStream.set(stamp.number());
+    if (again) {
+      repeated++;
+      if (!flagged) {
+        fact("%s came again to %s without JMSRedelivered".formatted(stamp, consumer));
+      }
+    } else if (flagged) {
+      flaggedFirst++;
+    }
+    if (settled.getOrDefault(stamp.stream(), new BitSet(0)).get(stamp.number())) {
+      fact("%s came to %s after its acknowledgement was confirmed".formatted(stamp, consumer));
+    }
+    if (!again && !flagged) {
+      order(consumer, stamp);
+    }
+  }
+
+  private void order(String consumer, Stamp stamp) {
+    int before = newest.getOrDefault(consumer + stamp.stream(), 0);
+    if (stamp.number() < before) {
+      fact("%s came to %s after %d/%d".formatted(stamp, consumer, stamp.stream(), before));
+    } else {
+      newest.put(consumer + stamp.stream(), stamp.number());
+    }
+  }
+
+  /** The broker has confirmed the acknowledgement or commit that covers these messages. */
+  synchronized void settled(List<Stamp> stamps) {
+    for (Stamp stamp : stamps) {
+      settled.computeIfAbsent(stamp.stream(), stream -> new BitSet()).set(stamp.number());
+    }
+  }
+
+  private void fact(String text) {
+    factCount++;
+    if (facts.size() < KEPT_FACTS) {
+      facts.add(target + ": " + text);
+    }
+  }
+
+  synchronized boolean hasSeen(int stream, int number) {
+    return seen.getOrDefault(stream, new BitSet(0)).get(number);
+  }
+
+  /** A copy of the set of numbers of that stream that came. */
+  synchronized BitSet seenNumbers(int stream) {
+    return (BitSet) seen.getOrDefault(stream, new BitSet(0)).clone();
+  }
+
+  /** The highest number of that stream that came. */
+  synchronized int highest(int stream) {
+    return seen.getOrDefault(stream, new BitSet(0)).length() - 1;
+  }
+
+  synchronized long deliveries() {
+    return deliveries;
+  }
+
+  synchronized long repeated() {
+    return repeated;
+  }
+
+  /** First deliveries that were flagged: allowed, but worth a look when there are many. */
+  synchronized long flaggedFirst() {
+    return flaggedFirst;
+  }
+
+  synchronized int factCount() {
+    return factCount;
+  }
+
+  synchronized List<String> facts() {
+    return List.copyOf(facts);
+  }
+
+  long lastDeliveryNanos() {
+    return lastDeliveryNanos;
+  }
+}

@@ -1,0 +1,115 @@
+package io.lightmq.tck.faults;
+
+import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.broker.BrokerMetrics;
+import io.lightmq.samples.broker.BrokerProcess;
+import io.lightmq.samples.broker.BrokerSetup;
+import jakarta.jms.Connection;
+import jakarta.jms.JMSException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Many connections that send as fast as they may while nobody consumes: the broker's direct memory
+ * must stay within its budget. Then one of these connections drains everything.
+ */
+final class Flood {
+
+  private static final String QUEUE = "flood";
+  private static final int BYTES = 1_024;
+  private static final long LOOK_MILLIS = 100;
+  private static final String BUDGET_METRIC = "lightmq_direct_memory_budget_bytes";
+
+  private final BrokerSetup setup;
+  private final int connections;
+  private final int seconds;
+  private final Findings findings = new Findings();
+
+  Flood(BrokerSetup setup, int connections, int seconds) {
+    this.setup = setup;
+    this.connections = connections;
+    this.seconds = seconds;
+  }
+
+  int run() throws JMSException, IOException, InterruptedException, HarnessException {
+    List<Connection> open = new ArrayList<>();
+    try (BrokerProcess broker = BrokerProcess.start(setup)) {
+      LightmqConnectionFactory factory = new LightmqConnectionFactory(setup.uri());
+      List<SendLog> logs = new ArrayList<>();
+      for (int i = 1; i <= connections; i++) {
+        Connection connection = factory.createConnection();
+        connection.start();
+        open.add(connection);
+        logs.add(new SendLog(i, QUEUE, 1));
+      }
+      flood(broker, open, logs);
+      DeliveryLog deliveries = new DeliveryLog(QUEUE);
+      long confirmed = logs.stream().mapToLong(SendLog::confirmedCount).sum();
+      long beganNanos = System.nanoTime();
+      Bulk.drain(open.get(0), deliveries, confirmed);
+      findings.note(
+          "one of the connections drained %,d messages in %,d ms",
+          deliveries.deliveries(), (System.nanoTime() - beganNanos) / 1_000_000);
+      findings.require(Check.of(logs, List.of(deliveries)));
+    } finally {
+      for (Connection connection : open) {
+        connection.close();
+      }
+    }
+    return findings.broken();
+  }
+
+  private void flood(BrokerProcess broker, List<Connection> open, List<SendLog> logs)
+      throws IOException, InterruptedException, HarnessException {
+    long untilNanos = System.nanoTime() + seconds * 1_000_000_000L;
+    ConcurrentLinkedQueue<Exception> failures = new ConcurrentLinkedQueue<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < open.size(); i++) {
+      Connection connection = open.get(i);
+      SendLog log = logs.get(i);
+      Thread thread =
+          new Thread(() -> floodOne(connection, log, untilNanos, failures), "flood-" + i);
+      threads.add(thread);
+      thread.start();
+    }
+    long highestDirect = 0;
+    long highestResident = 0;
+    while (threads.stream().anyMatch(Thread::isAlive)) {
+      highestDirect = Math.max(highestDirect, ProcessFigures.directBytes(broker));
+      highestResident = Math.max(highestResident, ProcessFigures.residentBytes(broker));
+      Thread.sleep(LOOK_MILLIS);
+    }
+    if (!failures.isEmpty()) {
+      throw new HarnessException(
+          failures.size() + " senders failed, the first: " + failures.peek());
+    }
+    BrokerMetrics metrics = BrokerMetrics.of(setup);
+    long budget = (long) metrics.sum(BUDGET_METRIC, "");
+    findings.note(
+        "%d connections sent %,d messages in %d s",
+        connections, logs.stream().mapToLong(SendLog::confirmedCount).sum(), seconds);
+    findings.require(
+        metrics.has(BUDGET_METRIC) && highestDirect <= budget,
+        "direct memory was %,d KiB at most, the budget is %,d KiB; RSS %,d KiB",
+        highestDirect >> 10,
+        budget >> 10,
+        highestResident >> 10);
+  }
+
+  private static void floodOne(
+      Connection connection,
+      SendLog log,
+      long untilNanos,
+      ConcurrentLinkedQueue<Exception> failures) {
+    try {
+      Bulk.flood(connection, log, untilNanos, BYTES);
+    } catch (JMSException | HarnessException e) {
+      failures.add(e);
+    } catch (InterruptedException e) {
+      failures.add(e);
+      Thread.currentThread().interrupt();
+    }
+  }
+}
