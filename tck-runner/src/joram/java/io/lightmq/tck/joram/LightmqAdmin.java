@@ -70,9 +70,6 @@ public final class LightmqAdmin implements Admin {
       broker.deleteQueue(name);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while deleting queue " + name, e);
     }
   }
 
@@ -83,9 +80,6 @@ public final class LightmqAdmin implements Admin {
       broker.deleteTopic(name);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while deleting topic " + name, e);
     }
   }
 

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  */
 record ProcessFigures(long heapBytes, long directBytes, long residentBytes) {
 
-  private static final String DIRECT_METRIC = "lightmq_direct_memory_bytes";
+  private static final String DIRECT_METRIC = "lightmq_direct_total_bytes";
   private static final Pattern USED = Pattern.compile("total (\\d+)K, used (\\d+)K");
   private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 

@@ -1,13 +1,18 @@
 package io.lightmq.tck.joram;
 
 import io.lightmq.client.LightmqConnectionFactory;
-import io.lightmq.samples.broker.AdminCommand;
 import io.lightmq.samples.broker.BrokerProcess;
+import io.lightmq.server.admin.DestinationCommand;
+import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.samples.broker.BrokerSetup;
 import jakarta.jms.JMSConsumer;
 import jakarta.jms.JMSContext;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import picocli.CommandLine;
 
 /** The broker of one conformance run: a process of its own, or one inside this Java machine. */
 sealed interface ConformanceBroker extends AutoCloseable {
@@ -16,10 +21,10 @@ sealed interface ConformanceBroker extends AutoCloseable {
   String uri();
 
   /** Takes the queue and all its messages away. */
-  void deleteQueue(String name) throws IOException, InterruptedException;
+  void deleteQueue(String name) throws IOException;
 
   /** Takes the topic and its subscriptions away. */
-  void deleteTopic(String name) throws IOException, InterruptedException;
+  void deleteTopic(String name) throws IOException;
 
   @Override
   void close();
@@ -27,7 +32,9 @@ sealed interface ConformanceBroker extends AutoCloseable {
   /** A broker process over TCP; destinations are deleted by its admin command. */
   static ConformanceBroker process(Path work) throws IOException, InterruptedException {
     BrokerProcess process = BrokerProcess.start(BrokerSetup.in(work));
-    return new OwnProcess(process, new AdminCommand(process.setup(), process.adminPassword()));
+    Path passwordFile = work.resolve("admin-password");
+    Files.writeString(passwordFile, process.adminPassword());
+    return new OwnProcess(process, passwordFile);
   }
 
   /** A broker in this Java machine that keeps everything in memory until this one is closed. */
@@ -40,9 +47,9 @@ sealed interface ConformanceBroker extends AutoCloseable {
    * See {@link #process}.
    *
    * @param process the broker
-   * @param admin its commands
+   * @param passwordFile holds the password of the user admin
    */
-  record OwnProcess(BrokerProcess process, AdminCommand admin) implements ConformanceBroker {
+  record OwnProcess(BrokerProcess process, Path passwordFile) implements ConformanceBroker {
 
     @Override
     public String uri() {
@@ -50,13 +57,35 @@ sealed interface ConformanceBroker extends AutoCloseable {
     }
 
     @Override
-    public void deleteQueue(String name) throws IOException, InterruptedException {
-      admin.run("destination", "delete", "queue", name);
+    public void deleteQueue(String name) throws IOException {
+      delete("queue", name);
     }
 
     @Override
-    public void deleteTopic(String name) throws IOException, InterruptedException {
-      admin.run("destination", "delete", "topic", name);
+    public void deleteTopic(String name) throws IOException {
+      delete("topic", name);
+    }
+
+    /** The admin command {@code lightmq destination delete}, without a process for each. */
+    private void delete(String kind, String name) throws IOException {
+      StringWriter words = new StringWriter();
+      int code =
+          new CommandLine(new DestinationCommand())
+              .setCaseInsensitiveEnumValuesAllowed(true)
+              .setOut(new PrintWriter(words))
+              .setErr(new PrintWriter(words))
+              .execute(
+                  "delete",
+                  kind,
+                  name,
+                  "--port",
+                  String.valueOf(process.setup().port()),
+                  "--password-file",
+                  passwordFile.toString());
+      boolean absent = words.toString().startsWith(FaultCode.INVALID_DESTINATION.name());
+      if (code != 0 && !absent) {
+        throw new IOException("deleting %s %s ended with %d: %s".formatted(kind, name, code, words));
+      }
     }
 
     @Override
