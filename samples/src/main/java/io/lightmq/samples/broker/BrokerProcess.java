@@ -20,8 +20,7 @@ import java.util.stream.Stream;
 public final class BrokerProcess implements AutoCloseable {
 
   private static final String READY = "LightMQ ready on";
-  private static final Pattern PASSWORD =
-      Pattern.compile("user admin with the password: (\\S+)");
+  private static final Pattern PASSWORD = Pattern.compile("user admin with the password: (\\S+)");
   private static final long START_LIMIT_SECONDS = 60;
   private static final long STOP_LIMIT_SECONDS = 30;
   private static final long LOOK_MILLIS = 10;

@@ -2,9 +2,9 @@ package io.lightmq.tck.joram;
 
 import io.lightmq.client.LightmqConnectionFactory;
 import io.lightmq.samples.broker.BrokerProcess;
+import io.lightmq.samples.broker.BrokerSetup;
 import io.lightmq.server.admin.DestinationCommand;
 import io.lightmq.wire.entry.FaultCode;
-import io.lightmq.samples.broker.BrokerSetup;
 import jakarta.jms.JMSConsumer;
 import jakarta.jms.JMSContext;
 import java.io.IOException;
@@ -84,7 +84,8 @@ sealed interface ConformanceBroker extends AutoCloseable {
                   passwordFile.toString());
       boolean absent = words.toString().startsWith(FaultCode.INVALID_DESTINATION.name());
       if (code != 0 && !absent) {
-        throw new IOException("deleting %s %s ended with %d: %s".formatted(kind, name, code, words));
+        throw new IOException(
+            "deleting %s %s ended with %d: %s".formatted(kind, name, code, words));
       }
     }
 
