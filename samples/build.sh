@@ -1,6 +1,5 @@
 # Sourced by the scripts here and in tck-runner: finds Java 17, builds what is missing or older than
-# its sources, and sets root, java, lightmq_home, samples_classpath.
-# Usage: . samples/build.sh [more modules to build, comma separated]
+# its sources, and sets root, java, logging and, by find_home, lightmq_home.
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd) || exit 2
 
@@ -17,6 +16,9 @@ fi
 [ -x "$java" ] || fail "$java is not executable; JAVA_HOME must name a JDK 17 or newer"
 version=$("$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)
 [ "${version:-0}" -ge 17 ] || fail "$java is Java ${version:-unknown}; LightMQ needs 17 or newer"
+
+# Clients log warnings to standard error; LIGHTMQ_LOG=DEBUG shows more.
+logging=-Dlogback.configurationFile=$root/samples/logback.xml
 
 # build MODULES STAMP [maven options]: packages the modules unless STAMP is newer than every source.
 build() {

@@ -5,6 +5,6 @@
 . "$(dirname -- "$0")/build.sh"
 build server/app,samples "$root/samples/target/.built-demo"
 find_home
-exec "$java" -Xmx1g "-Dlightmq.home=$lightmq_home" \
+exec "$java" -Xmx1g "-Dlightmq.home=$lightmq_home" "$logging" \
   -cp "$root/samples/target/classes:$(cat "$root/samples/target/runtime.classpath")" \
   io.lightmq.samples.demo.Demo "$@"

@@ -14,4 +14,4 @@ shift
 build samples "$root/samples/target/.built"
 set -- "io.lightmq.samples.$name" "$@"
 [ -z "${LIGHTMQ_URI:-}" ] || set -- "-Dlightmq.uri=$LIGHTMQ_URI" "$@"
-exec "$java" -cp "$root/samples/target/classes:$(cat "$root/samples/target/runtime.classpath")" "$@"
+exec "$java" "$logging" -cp "$root/samples/target/classes:$(cat "$root/samples/target/runtime.classpath")" "$@"

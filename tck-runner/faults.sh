@@ -4,6 +4,6 @@
 . "$(dirname -- "$0")/../samples/build.sh"
 build server/app,tck-runner "$root/tck-runner/target/.built-faults"
 find_home
-exec "$java" -Xmx2g "-Dlightmq.home=$lightmq_home" \
+exec "$java" -Xmx2g "-Dlightmq.home=$lightmq_home" "$logging" \
   -cp "$root/tck-runner/target/classes:$(cat "$root/tck-runner/target/test.classpath")" \
   io.lightmq.tck.faults.Faults "$@"

@@ -22,7 +22,7 @@ find_home
 work=$root/tck-runner/target/joram-run
 rm -rf "$work"
 mkdir -p "$work"
-"$java" -Xmx512m "-Dlightmq.home=$lightmq_home" \
+"$java" -Xmx512m "-Dlightmq.home=$lightmq_home" "$logging" \
   -cp "$root/tck-runner/target/test-classes:$root/tck-runner/target/classes:$(cat "$root/tck-runner/target/test.classpath")" \
   io.lightmq.tck.joram.JoramRun "$broker" "$root/tck-runner/joram-expected-failures.txt" "$work" "$only"
 code=$?

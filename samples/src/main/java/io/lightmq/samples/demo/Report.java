@@ -52,11 +52,11 @@ final class Report {
   static void gaps(Arrivals plain) {
     for (Arrivals.Gap gap : plain.gaps()) {
       System.out.printf(
-          "%s missed lines %,d to %,d, %s%n",
+          "%s missed lines %,d to %,d: %s%n",
           plain.name(),
           gap.after() + 1,
           gap.at() - 1,
-          gap.afterKill() ? "between the kill and its return" : "while the broker was up");
+          gap.afterKill() ? "what the broker had not given out when it died, and all until its return" : "while the broker was up");
     }
     if (plain.gaps().isEmpty()) {
       System.out.printf("%s missed nothing%n", plain.name());
