@@ -25,6 +25,7 @@ import javax.naming.OperationNotSupportedException;
 import org.jspecify.annotations.Nullable;
 
 /** A read-only context over a fixed map; slashes in the bound names make subcontexts. */
+@SuppressWarnings("BanJNDI") // this is a naming context; it reads no foreign objects
 final class PropertiesContext implements Context {
   private static final String DYNAMIC_QUEUES = "dynamicQueues";
   private static final String DYNAMIC_TOPICS = "dynamicTopics";
