@@ -1,7 +1,7 @@
 package io.lightmq.core.runtime;
 
 /** The machine's clock. */
-public final class SystemClock implements Clock {
+final class SystemClock implements Clock {
   @Override
   public long wallMillis() {
     return System.currentTimeMillis();

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * maxTasks} tasks and then the turn's hook. Anything that a task throws goes to the {@link
  * FatalHandler} and ends the loop.
  */
-public final class ThreadLoop implements Loop, AutoCloseable {
+final class ThreadLoop implements Loop, AutoCloseable {
   /** Tasks that may wait unless another bound is given. */
   public static final int DEFAULT_CAPACITY = 1 << 18;
 

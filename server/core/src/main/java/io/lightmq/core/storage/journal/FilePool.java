@@ -29,7 +29,7 @@ final class FilePool {
   private static final String SUFFIX = ".jnl";
   private static final String UNFINISHED = ".new";
   private static final int NAME_DIGITS = 20;
-  private static final int ZERO_BYTES = 1 << 20;
+  private static final int ZERO_BYTES = 64 << 10;
   private static final long RETRY_NANOS = 1_000_000_000L;
 
   /** A file that may be begun under its number. */

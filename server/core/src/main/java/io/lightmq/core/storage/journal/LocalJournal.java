@@ -77,6 +77,12 @@ public final class LocalJournal implements Journal {
     journalLoop.onTurnEnd(writer::turnEnd);
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Reads and writes files on the calling thread, which must never be interrupted. What {@code
+   * fromOffset} lies behind must be durable, as it is below a published snapshot.
+   */
   @Override
   public long start(long fromOffset, Listener listener) throws IOException {
     this.listener = listener;

@@ -37,6 +37,8 @@ final class Writer {
   private final ArrayDeque<Batch> arrived = new ArrayDeque<>();
   private final ArrayDeque<Batch> afterFailure = new ArrayDeque<>();
   private List<Batch> unforced = new ArrayList<>();
+  private int unforcedWanted;
+  private int unforcedWaiters;
   private List<JournalFile> dirty = new ArrayList<>();
   private volatile List<JournalFile> live = List.of();
   private @Nullable JournalFile active;
@@ -181,7 +183,11 @@ final class Writer {
       return false;
     }
     long begin = clock.nanos();
-    unforced.addAll(gathered);
+    for (Batch batch : gathered) {
+      unforced.add(batch);
+      unforcedWanted += batch.wantsForce() ? 1 : 0;
+      unforcedWaiters += batch.waiters();
+    }
     file.file().write(file.place(end), pieces.toArray(new ByteBuffer[0]));
     lastWriteNanos = clock.nanos();
     journal.writes().add(lastWriteNanos - begin);
@@ -254,8 +260,10 @@ final class Writer {
       return false;
     }
     boolean here = closing || forcesHere();
-    ForceGroup group = new ForceGroup(unforced, dirty, end, waiters(unforced));
+    ForceGroup group = new ForceGroup(unforced, dirty, end, unforcedWaiters);
     unforced = new ArrayList<>();
+    unforcedWanted = 0;
+    unforcedWaiters = 0;
     dirty = new ArrayList<>();
     long begin = clock.nanos();
     if (here) {
@@ -281,27 +289,14 @@ final class Writer {
    * meanwhile, so only when all wait for the force anyway and the one before was quick.
    */
   private boolean forcesHere() {
-    if (lastForceNanos > QUICK_FORCE_NANOS) {
-      return false;
-    }
-    for (Batch batch : unforced) {
-      if (!batch.wantsForce()) {
-        return false;
-      }
-    }
-    return true;
+    return lastForceNanos <= QUICK_FORCE_NANOS && unforcedWanted == unforced.size();
   }
 
   private boolean forceIsDue() {
-    if (forceBelow > marks.durable() || end - marks.durable() > settings.maxUnforcedBytes() / 2) {
-      return true;
-    }
-    for (Batch batch : unforced) {
-      if (batch.wantsForce()) {
-        return true;
-      }
-    }
-    return closing;
+    return closing
+        || unforcedWanted > 0
+        || forceBelow > marks.durable()
+        || end - marks.durable() > settings.maxUnforcedBytes() / 2;
   }
 
   private void forced(ForceGroup group, long begin) {
@@ -330,14 +325,6 @@ final class Writer {
       loop.schedule(left, () -> lingerTimer = false);
     }
     return left > 0;
-  }
-
-  private static int waiters(List<Batch> batches) {
-    int waiters = 0;
-    for (Batch batch : batches) {
-      waiters += batch.waiters();
-    }
-    return waiters;
   }
 
   private void watchIdle() {

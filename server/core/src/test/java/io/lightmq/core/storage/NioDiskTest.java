@@ -1,0 +1,115 @@
+package io.lightmq.core.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NioDiskTest {
+  @TempDir Path directory;
+
+  @Test
+  void bytesOfSeveralBuffersLieWhereTheyWereWritten() throws Exception {
+    try (NioDisk disk = NioDisk.open(directory)) {
+      disk.createFolder("a/b");
+      try (DiskFile file = disk.create("a/b/x")) {
+        file.write(3, bytes("one"), bytes(""), bytes("two"));
+        file.write(0, bytes("abc"));
+        file.force();
+        ByteBuffer read = ByteBuffer.allocate(20);
+        assertThat(file.read(1, read)).isEqualTo(8);
+        assertThat(new String(read.array(), 0, 8, StandardCharsets.US_ASCII)).isEqualTo("bconetwo");
+        file.truncate(4);
+        assertThat(file.size()).isEqualTo(4);
+      }
+      disk.forceDirectory("a/b");
+      assertThat(disk.list("a/b")).containsExactly("x");
+      assertThat(disk.list("nothing")).isEmpty();
+    }
+  }
+
+  @Test
+  void anExistingNameIsNotCreatedAgainAndARenameReplaces() throws Exception {
+    try (NioDisk disk = NioDisk.open(directory)) {
+      disk.create("x").close();
+      try (DiskFile file = disk.create("y")) {
+        file.write(0, bytes("new"));
+      }
+      assertThatThrownBy(() -> disk.create("x")).isInstanceOf(FileAlreadyExistsException.class);
+      disk.rename("y", "x");
+      assertThat(disk.exists("y")).isFalse();
+      try (DiskFile file = disk.open("x")) {
+        assertThat(file.size()).isEqualTo(3);
+      }
+      disk.delete("x");
+      disk.delete("x");
+      assertThat(disk.exists("x")).isFalse();
+    }
+  }
+
+  @Test
+  void aSecondOpenIsRefusedAndTheFirstKeepsItsLock() throws Exception {
+    NioDisk disk = NioDisk.open(directory);
+    for (int i = 0; i < 2; i++) {
+      assertThatThrownBy(() -> NioDisk.open(directory))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining(directory.toRealPath().toString())
+          .hasMessageContaining("choose another directory");
+    }
+    disk.close();
+    NioDisk.open(directory).close();
+    assertThat(Files.exists(directory.resolve("lock"))).isFalse();
+  }
+
+  @Test
+  void aLockOfAnotherProcessIsNamedWithItsPid() throws Exception {
+    Path java = Path.of(System.getProperty("java.home"), "bin", "java");
+    Process other =
+        new ProcessBuilder(
+                java.toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Holder.class.getName(),
+                directory.toString())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      assertThat(other.getInputStream().read()).isEqualTo('h');
+      assertThatThrownBy(() -> NioDisk.open(directory))
+          .hasMessageContaining("process " + other.pid());
+    } finally {
+      other.destroyForcibly().waitFor();
+    }
+    NioDisk.open(directory).close();
+  }
+
+  @Test
+  void namesDoNotLeadOutOfTheDirectory() throws Exception {
+    try (NioDisk disk = NioDisk.open(directory)) {
+      assertThatThrownBy(() -> disk.open("../x")).isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  /** Holds the lock until it is killed or its input ends. */
+  static final class Holder {
+    private Holder() {}
+
+    public static void main(String[] args) throws IOException {
+      NioDisk.open(Path.of(args[0]));
+      System.out.write('h');
+      System.out.flush();
+      System.in.read();
+    }
+  }
+
+  private static ByteBuffer bytes(String text) {
+    return ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII));
+  }
+}
