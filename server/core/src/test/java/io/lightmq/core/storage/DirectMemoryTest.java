@@ -1,0 +1,33 @@
+package io.lightmq.core.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+class DirectMemoryTest {
+  private final DirectMemory memory = new DirectMemory();
+
+  @Test
+  void whatIsGivenBackServesTheNextOfItsSizeAndStaysCounted() {
+    ByteBuffer first = memory.allocate("window", 4096);
+    memory.free("window", first);
+
+    assertThat(memory.used("window")).isZero();
+    assertThat(memory.total()).isEqualTo(4096);
+    assertThat(memory.allocate("bitmaps", 4096)).isSameAs(first);
+    assertThat(memory.usedByPurpose()).containsEntry("bitmaps", 4096L);
+    assertThat(memory.total()).isEqualTo(4096);
+    memory.allocate("bitmaps", 512);
+    assertThat(memory.highest()).isEqualTo(4608);
+  }
+
+  @Test
+  void moreThanAPurposeHasCannotBeGivenBack() {
+    ByteBuffer buffer = memory.allocate("window", 64);
+
+    assertThatThrownBy(() -> memory.free("bitmaps", buffer))
+        .hasMessageContaining("64 bytes given back for bitmaps, which has only 0");
+  }
+}
