@@ -63,16 +63,26 @@ public final class Holding {
     // Nothing outside of what exists is worth a look, however long the range claims to be.
     Lane of = subscription.lane(lane);
     long from = Math.max(range.from(), of.extents.ceiling(range.from()));
-    long end = Math.min(range.from() + range.count(), of.extents.end());
+    if (from >= range.from() + range.count() || !of.exists(from)) {
+      return range.count();
+    }
+    long end = Math.min(range.from() + range.count(), of.extents.extentEnd(from));
     long taken = 0;
     long runStart = -1;
-    for (long at = from; at < end; at++) {
-      if (set(lane).contains(at) || subscription.isFree(lane, at)) {
+    long at = from;
+    while (at < end) {
+      long mine = set(lane).contains(at) ? set(lane).nextAbsent(at) : at;
+      long good = Math.min(end, mine > at ? mine : subscription.freeUntil(lane, at, end));
+      if (good > at) {
         runStart = runStart < 0 ? at : runStart;
-        taken++;
-      } else if (runStart >= 0) {
-        accepted.add(new SequenceRange(lane, runStart, (int) (at - runStart)));
-        runStart = -1;
+        taken += good - at;
+        at = good;
+      } else {
+        if (runStart >= 0) {
+          accepted.add(new SequenceRange(lane, runStart, (int) (at - runStart)));
+          runStart = -1;
+        }
+        at = subscription.takenUntil(lane, at);
       }
     }
     if (runStart >= 0) {

@@ -270,6 +270,12 @@ class DestinationTest {
             new SequenceRange(DURABLE, EPOCH + 2, 2), new SequenceRange(DURABLE, EPOCH + 6, 4));
     assertThat(split.refused()).isEqualTo(2_000_000_000 - 6);
     assertThat(mine.split(List.of(new SequenceRange(7, 0, 3))).refused()).isEqualTo(3);
+    publish(queue, 2, 1);
+    queue.durable().show();
+    assertThat(mine.split(List.of(new SequenceRange(DURABLE, EPOCH + 9, 2_000_000_000))))
+        .isEqualTo(new Split(List.of(new SequenceRange(DURABLE, EPOCH + 9, 1)), 1_999_999_999));
+    assertThat(mine.split(List.of(new SequenceRange(DURABLE, EPOCH + 10, 5))).refused())
+        .isEqualTo(5);
     subscription.acknowledge(whole.accepted());
     mine.settle(whole.accepted());
     assertThat(mine.split(whole.accepted()).refused()).isEqualTo(4);
