@@ -1,19 +1,12 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.Lane;
-import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.View;
-import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
-import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -47,10 +40,6 @@ public final class Dispatcher {
 
   static final int MAX_PULL_BYTES = 8 << 20;
 
-  private static final int EXPIRY_AT = 40;
-  private static final int CONNECTION_AT = 56;
-
-  private final Window window;
   private final Fetcher fetcher;
   private final Decisions decisions;
 
@@ -67,25 +56,21 @@ public final class Dispatcher {
   private final Set<Subscription> starved = new LinkedHashSet<>();
 
   private final ParkedPulls parked = new ParkedPulls();
-  private final Gather gather = new Gather();
-  private final Location location = new Location();
-  private final GiveUps giveUps;
+  private final Batches batches;
   private int underWay;
   private long nowNanos;
-  private long nowMillis;
 
   /** A dispatcher without consumers. */
   public Dispatcher(Window window, Fetcher fetcher, Decisions decisions) {
-    this.window = window;
     this.fetcher = fetcher;
     this.decisions = decisions;
-    this.giveUps = new GiveUps(decisions);
+    this.batches = new Batches(window, decisions);
   }
 
   /** Sets what counts as now. */
   public void time(long nanos, long wallMillis) {
     nowNanos = nanos;
-    nowMillis = wallMillis;
+    batches.time(wallMillis);
   }
 
   // ---- who is there ----
@@ -327,148 +312,25 @@ public final class Dispatcher {
 
   /** Gives one consumer its delivery or begins to fetch it; false if there is nothing to give. */
   private boolean serve(Consumer consumer, int most, boolean again) {
-    Subscription subscription = consumer.subscription();
-    View view = subscription.view();
-    gather.clear();
-    boolean full = false;
-    while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
-      if (view.lane() instanceof VolatileLane swift) {
-        full = gatherVolatile(consumer, swift, view.from(), view.count());
-        continue;
+    return switch (batches.gather(consumer, most)) {
+      case NOTHING -> false;
+      case GATHERED -> {
+        close(consumer);
+        batches.deliver(consumer);
+        yield true;
       }
-      DurableLane durable = (DurableLane) view.lane();
-      locate(durable, view.from());
-      if (location.piece() == null && window.contains(location.journalOffset())) {
-        full = gatherWindow(consumer, durable, view.from(), view.count());
-      } else if (gather.messages() > 0) {
-        full = true;
-      } else {
-        giveUps.flush();
-        return fetch(consumer, most, again);
-      }
-    }
-    giveUps.flush();
-    if (gather.messages() == 0) {
-      return false;
-    }
-    Outlet.Buffer buffer = consumer.recipient().outlet().allocate(gather.bytes());
-    ByteBuffer target = buffer.bytes();
-    gather.copy(window, target);
-    deliver(consumer, buffer, gather.bytes());
-    return true;
-  }
-
-  private void locate(DurableLane lane, long sequence) {
-    if (!lane.locate(sequence, location)) {
-      throw new IllegalStateException(
-          "sequence %d of destination %d lane %d is needed, but has no place: neither in %d pieces nor in the journal"
-              .formatted(sequence, lane.destination().id(), lane.code(), lane.pieces().size()));
-    }
-  }
-
-  private boolean gatherVolatile(Consumer consumer, VolatileLane lane, long from, int count) {
-    for (long sequence = from; sequence < from + count; sequence++) {
-      int length = lane.length(sequence);
-      if (isOver(consumer, length)) {
-        return true;
-      }
-      consumer.subscription().take(lane, sequence, 1);
-      if (!gaveUp(
-          consumer,
-          lane,
-          sequence,
-          lane.getLong(sequence, EXPIRY_AT),
-          lane.getLong(sequence, CONNECTION_AT))) {
-        gather.addVolatile(lane, sequence, length);
-      }
-    }
-    return false;
-  }
-
-  /** Gathers what lies in the located run; the rest of the sequences is found again. */
-  private boolean gatherWindow(Consumer consumer, DurableLane lane, long from, int count) {
-    Subscription subscription = consumer.subscription();
-    long offset = location.journalOffset();
-    for (long skipped = location.firstSequence(); skipped < from; skipped++) {
-      offset += window.getInt(offset);
-    }
-    long end = Math.min(from + count, location.firstSequence() + location.count());
-    for (long sequence = from; sequence < end; sequence++) {
-      int length = window.getInt(offset);
-      if (isOver(consumer, length)) {
-        return true;
-      }
-      subscription.take(lane, sequence, 1);
-      if (!gaveUp(
-          consumer,
-          lane,
-          sequence,
-          window.getLong(offset + EXPIRY_AT),
-          window.getLong(offset + CONNECTION_AT))) {
-        gather.addWindow(lane, sequence, offset, length);
-      }
-      offset += length;
-    }
-    return false;
-  }
-
-  private boolean isOver(Consumer consumer, int length) {
-    return gather.messages() > 0 && gather.bytes() + (long) length > consumer.bytes;
-  }
-
-  /** Gives up a taken message that must not be delivered. */
-  private boolean gaveUp(
-      Consumer consumer, Lane lane, long sequence, long expiryMillis, long connectionId) {
-    Subscription subscription = consumer.subscription();
-    if (expiryMillis != 0 && expiryMillis <= nowMillis) {
-      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.EXPIRED);
-      return true;
-    }
-    if (subscription.noLocal() && connectionId == consumer.recipient().outlet().connectionId()) {
-      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.LOCAL);
-      return true;
-    }
-    return false;
-  }
-
-  private void deliver(Consumer consumer, Outlet.Buffer buffer, int length) {
-    gather.hold(consumer);
-    close(consumer);
-    consumer
-        .recipient()
-        .outlet()
-        .deliver(
-            new Outlet.Batch(
-                consumer.consumerId(),
-                consumer.pullId,
-                gather.messages(),
-                gather.seen(consumer.subscription()),
-                buffer,
-                length));
+      case IN_FILES -> fetch(consumer, most, again);
+    };
   }
 
   // ---- from files ----
 
-  /** Begins to fetch what the view gives next, all of it outside the window. */
   private boolean fetch(Consumer consumer, int most, boolean again) {
-    Subscription subscription = consumer.subscription();
     if (underWay >= Fetcher.MAX_UNDER_WAY) {
-      starved.add(subscription);
+      starved.add(consumer.subscription());
       return false;
     }
-    Fetch fetch = new Fetch(consumer, consumer.bytes, again);
-    View view = subscription.view();
-    while (fetch.messages < most
-        && fetch.estimatedBytes < consumer.bytes
-        && view.next(most - fetch.messages, decisions)
-        && view.lane() instanceof DurableLane durable) {
-      locate(durable, view.from());
-      if (!addPart(fetch, view.from(), view.count(), consumer.bytes)) {
-        break;
-      }
-      Fetch.Part part = fetch.parts.get(fetch.parts.size() - 1);
-      subscription.take(durable, part.from(), part.count());
-    }
+    Fetch fetch = batches.takeForFetch(consumer, most, again);
     consumer.fetching = true;
     PullList.leave(consumer);
     parked.remove(consumer);
@@ -478,49 +340,10 @@ public final class Dispatcher {
     } catch (RejectedExecutionException e) {
       underWay--;
       consumer.fetching = false;
-      freeAll(fetch);
+      Batches.free(fetch);
       answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
     }
     return true;
-  }
-
-  private boolean addPart(Fetch fetch, long from, int count, int maxBytes) {
-    if (location.piece() != null) {
-      long each = Math.max(1, location.piece().bytes() / location.piece().count());
-      long last = Math.min(from + count - 1, location.piece().lastSequence());
-      long fits = Math.max(1, (maxBytes - fetch.estimatedBytes) / each + 1);
-      int some = (int) Math.min(last - from + 1, fits);
-      fetch.add(new Fetch.InPiece(from, some, location.piece()), each * some);
-      return true;
-    }
-    if (window.contains(location.journalOffset())) {
-      return false;
-    }
-    long end = Math.min(from + count, location.firstSequence() + location.count());
-    int some = (int) (end - from);
-    fetch.add(
-        new Fetch.InJournal(
-            from, some, location.firstSequence(), location.journalOffset(), location.bytes()),
-        (long) location.bytes() * some / location.count());
-    return true;
-  }
-
-  private void freeAll(Fetch fetch) {
-    Subscription subscription = fetch.consumer.subscription();
-    if (!subscription.isClosed()) {
-      for (Fetch.Part part : fetch.parts) {
-        free(subscription, part.from(), part.count());
-      }
-    }
-  }
-
-  /** Frees what is in flight to nobody, unless it was acknowledged meanwhile. */
-  private static void free(Subscription subscription, long from, int count) {
-    for (long sequence = from; sequence < from + count; sequence++) {
-      if (subscription.isInFlight(Destination.DURABLE_LANE, sequence)) {
-        subscription.giveBack(Destination.DURABLE_LANE, sequence, 1, false);
-      }
-    }
   }
 
   private void fetched(Fetch fetch) {
@@ -534,12 +357,21 @@ public final class Dispatcher {
       if (buffer != null) {
         buffer.release();
       }
-      freeAll(fetch);
+      Batches.free(fetch);
       if (!subscription.isClosed()) {
         missed(consumer, fetch.again, failure);
       }
     } else {
-      deliverFetched(fetch, buffer);
+      int length = batches.keepWanted(fetch, buffer.bytes());
+      if (length > 0) {
+        close(consumer);
+        batches.deliver(consumer, buffer, length);
+      } else {
+        buffer.release();
+        wait(consumer);
+      }
+      dispatch(subscription);
+      settlePull(consumer);
     }
     for (Subscription hungry : List.copyOf(starved)) {
       starved.remove(hungry);
@@ -559,58 +391,6 @@ public final class Dispatcher {
       if (failure != null && serve(consumer, consumer.messages, true)) {
         return;
       }
-    }
-    dispatch(subscription);
-    settlePull(consumer);
-  }
-
-  private void deliverFetched(Fetch fetch, Outlet.Buffer buffer) {
-    Consumer consumer = fetch.consumer;
-    Subscription subscription = consumer.subscription();
-    DurableLane lane = subscription.destination().durable();
-    ByteBuffer bytes = buffer.bytes();
-    gather.clear();
-    int at = 0;
-    int kept = 0;
-    int index = 0;
-    boolean full = false;
-    for (Fetch.Part part : fetch.parts) {
-      for (long sequence = part.from(); sequence < part.from() + part.count(); sequence++) {
-        boolean mine = subscription.isInFlight(lane.code(), sequence);
-        if (index++ >= fetch.taken) {
-          if (mine) {
-            subscription.giveBack(lane.code(), sequence, 1, false);
-          }
-          continue;
-        }
-        int length = Entry.length(bytes, at);
-        full |=
-            gather.messages() == consumer.messages
-                || (gather.messages() > 0 && kept + (long) length > consumer.bytes);
-        if (mine && full) {
-          subscription.giveBack(lane.code(), sequence, 1, false);
-        } else if (mine
-            && !gaveUp(
-                consumer,
-                lane,
-                sequence,
-                Entry.expiryMillis(bytes, at),
-                Entry.connectionId(bytes, at))) {
-          if (kept != at) {
-            bytes.put(kept, bytes, at, length);
-          }
-          gather.addMessage(lane, sequence);
-          kept += length;
-        }
-        at += length;
-      }
-    }
-    giveUps.flush();
-    if (gather.messages() > 0) {
-      deliver(consumer, buffer, kept);
-    } else {
-      buffer.release();
-      wait(consumer);
     }
     dispatch(subscription);
     settlePull(consumer);

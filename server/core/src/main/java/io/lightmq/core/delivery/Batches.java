@@ -1,0 +1,280 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.View;
+import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.wire.entry.Entry;
+import java.nio.ByteBuffer;
+
+/**
+ * Picks the messages of one delivery after the other and fills its buffer. What is picked is in
+ * flight from then on; what has expired or is the consumer's own is given up instead.
+ */
+@OwnedBy("shard")
+final class Batches {
+  private static final int EXPIRY_AT = 40;
+  private static final int CONNECTION_AT = 56;
+
+  /** Where the next messages are. */
+  enum Found {
+    /** There are none to give now. */
+    NOTHING,
+    /** In memory; {@link #deliver(Consumer)} hands them over. */
+    GATHERED,
+    /** In files; {@link #takeForFetch} takes them. */
+    IN_FILES
+  }
+
+  private final Window window;
+  private final Decisions decisions;
+  private final Gather gather = new Gather();
+  private final Location location = new Location();
+  private final GiveUps giveUps;
+  private long nowMillis;
+
+  Batches(Window window, Decisions decisions) {
+    this.window = window;
+    this.decisions = decisions;
+    this.giveUps = new GiveUps(decisions);
+  }
+
+  void time(long wallMillis) {
+    nowMillis = wallMillis;
+  }
+
+  /** Gathers the next messages as far as they are in memory, within the consumer's pull. */
+  Found gather(Consumer consumer, int most) {
+    Subscription subscription = consumer.subscription();
+    View view = subscription.view();
+    gather.clear();
+    boolean full = false;
+    while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
+      if (view.lane() instanceof VolatileLane swift) {
+        full = gatherVolatile(consumer, swift, view.from(), view.count());
+        continue;
+      }
+      DurableLane durable = (DurableLane) view.lane();
+      locate(durable, view.from());
+      if (location.piece() == null && window.contains(location.journalOffset())) {
+        full = gatherWindow(consumer, durable, view.from(), view.count());
+      } else if (gather.messages() > 0) {
+        full = true;
+      } else {
+        giveUps.flush();
+        return Found.IN_FILES;
+      }
+    }
+    giveUps.flush();
+    return gather.messages() == 0 ? Found.NOTHING : Found.GATHERED;
+  }
+
+  /** Hands over what was gathered. */
+  void deliver(Consumer consumer) {
+    Outlet.Buffer buffer = consumer.recipient().outlet().allocate(gather.bytes());
+    gather.copy(window, buffer.bytes());
+    deliver(consumer, buffer, gather.bytes());
+  }
+
+  /** Hands a filled buffer over. */
+  void deliver(Consumer consumer, Outlet.Buffer buffer, int length) {
+    gather.hold(consumer);
+    consumer
+        .recipient()
+        .outlet()
+        .deliver(
+            new Outlet.Batch(
+                consumer.consumerId(),
+                consumer.pullId,
+                gather.messages(),
+                gather.seen(consumer.subscription()),
+                buffer,
+                length));
+  }
+
+  private void locate(DurableLane lane, long sequence) {
+    if (!lane.locate(sequence, location)) {
+      throw new IllegalStateException(
+          "sequence %d of destination %d lane %d is needed, but has no place: neither in %d pieces nor in the journal"
+              .formatted(sequence, lane.destination().id(), lane.code(), lane.pieces().size()));
+    }
+  }
+
+  private boolean gatherVolatile(Consumer consumer, VolatileLane lane, long from, int count) {
+    for (long sequence = from; sequence < from + count; sequence++) {
+      int length = lane.length(sequence);
+      if (isOver(consumer, length)) {
+        return true;
+      }
+      consumer.subscription().take(lane, sequence, 1);
+      if (!gaveUp(
+          consumer,
+          lane,
+          sequence,
+          lane.getLong(sequence, EXPIRY_AT),
+          lane.getLong(sequence, CONNECTION_AT))) {
+        gather.addVolatile(lane, sequence, length);
+      }
+    }
+    return false;
+  }
+
+  /** Gathers what lies in the located run; the rest of the sequences is found again. */
+  private boolean gatherWindow(Consumer consumer, DurableLane lane, long from, int count) {
+    Subscription subscription = consumer.subscription();
+    long offset = location.journalOffset();
+    for (long skipped = location.firstSequence(); skipped < from; skipped++) {
+      offset += window.getInt(offset);
+    }
+    long end = Math.min(from + count, location.firstSequence() + location.count());
+    for (long sequence = from; sequence < end; sequence++) {
+      int length = window.getInt(offset);
+      if (isOver(consumer, length)) {
+        return true;
+      }
+      subscription.take(lane, sequence, 1);
+      if (!gaveUp(
+          consumer,
+          lane,
+          sequence,
+          window.getLong(offset + EXPIRY_AT),
+          window.getLong(offset + CONNECTION_AT))) {
+        gather.addWindow(lane, sequence, offset, length);
+      }
+      offset += length;
+    }
+    return false;
+  }
+
+  private boolean isOver(Consumer consumer, int length) {
+    return gather.messages() > 0 && gather.bytes() + (long) length > consumer.bytes;
+  }
+
+  /** Gives up a taken message that must not be delivered. */
+  private boolean gaveUp(
+      Consumer consumer, Lane lane, long sequence, long expiryMillis, long connectionId) {
+    Subscription subscription = consumer.subscription();
+    if (expiryMillis != 0 && expiryMillis <= nowMillis) {
+      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.EXPIRED);
+      return true;
+    }
+    if (subscription.noLocal() && connectionId == consumer.recipient().outlet().connectionId()) {
+      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.LOCAL);
+      return true;
+    }
+    return false;
+  }
+
+  // ---- from files ----
+
+  /** Takes what the view gives next, all of it outside the window. */
+  Fetch takeForFetch(Consumer consumer, int most, boolean again) {
+    Subscription subscription = consumer.subscription();
+    Fetch fetch = new Fetch(consumer, consumer.bytes, again);
+    View view = subscription.view();
+    while (fetch.messages < most
+        && fetch.estimatedBytes < consumer.bytes
+        && view.next(most - fetch.messages, decisions)
+        && view.lane() instanceof DurableLane durable) {
+      locate(durable, view.from());
+      if (!addPart(fetch, view.from(), view.count(), consumer.bytes)) {
+        break;
+      }
+      Fetch.Part part = fetch.parts.get(fetch.parts.size() - 1);
+      subscription.take(durable, part.from(), part.count());
+    }
+    return fetch;
+  }
+
+  private boolean addPart(Fetch fetch, long from, int count, int maxBytes) {
+    if (location.piece() != null) {
+      long each = Math.max(1, location.piece().bytes() / location.piece().count());
+      long last = Math.min(from + count - 1, location.piece().lastSequence());
+      long fits = Math.max(1, (maxBytes - fetch.estimatedBytes) / each + 1);
+      int some = (int) Math.min(last - from + 1, fits);
+      fetch.add(new Fetch.InPiece(from, some, location.piece()), each * some);
+      return true;
+    }
+    if (window.contains(location.journalOffset())) {
+      return false;
+    }
+    long end = Math.min(from + count, location.firstSequence() + location.count());
+    int some = (int) (end - from);
+    fetch.add(
+        new Fetch.InJournal(
+            from, some, location.firstSequence(), location.journalOffset(), location.bytes()),
+        (long) location.bytes() * some / location.count());
+    return true;
+  }
+
+  /** What a fetch has taken is free again, uncounted, unless it was acknowledged meanwhile. */
+  static void free(Fetch fetch) {
+    Subscription subscription = fetch.consumer.subscription();
+    if (!subscription.isClosed()) {
+      for (Fetch.Part part : fetch.parts) {
+        free(subscription, part.from(), part.count());
+      }
+    }
+  }
+
+  private static void free(Subscription subscription, long from, int count) {
+    for (long sequence = from; sequence < from + count; sequence++) {
+      if (subscription.isInFlight(Destination.DURABLE_LANE, sequence)) {
+        subscription.giveBack(Destination.DURABLE_LANE, sequence, 1, false);
+      }
+    }
+  }
+
+  /**
+   * Moves together what of a fetch is to be delivered under the consumer's pull of now; the rest is
+   * free again or given up. Returns its bytes.
+   */
+  int keepWanted(Fetch fetch, ByteBuffer bytes) {
+    Consumer consumer = fetch.consumer;
+    Subscription subscription = consumer.subscription();
+    DurableLane lane = subscription.destination().durable();
+    gather.clear();
+    int at = 0;
+    int kept = 0;
+    int index = 0;
+    boolean full = false;
+    for (Fetch.Part part : fetch.parts) {
+      for (long sequence = part.from(); sequence < part.from() + part.count(); sequence++) {
+        boolean mine = subscription.isInFlight(lane.code(), sequence);
+        if (index++ >= fetch.taken) {
+          if (mine) {
+            subscription.giveBack(lane.code(), sequence, 1, false);
+          }
+          continue;
+        }
+        int length = Entry.length(bytes, at);
+        full |=
+            gather.messages() == consumer.messages
+                || (gather.messages() > 0 && kept + (long) length > consumer.bytes);
+        if (mine && full) {
+          subscription.giveBack(lane.code(), sequence, 1, false);
+        } else if (mine
+            && !gaveUp(
+                consumer,
+                lane,
+                sequence,
+                Entry.expiryMillis(bytes, at),
+                Entry.connectionId(bytes, at))) {
+          if (kept != at) {
+            bytes.put(kept, bytes, at, length);
+          }
+          gather.addMessage(lane, sequence);
+          kept += length;
+        }
+        at += length;
+      }
+    }
+    giveUps.flush();
+    return kept;
+  }
+}
