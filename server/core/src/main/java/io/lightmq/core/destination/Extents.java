@@ -48,6 +48,10 @@ final class Extents {
       throw new IllegalStateException(
           number + " sequences from " + first + " do not continue the lane at " + tail(epoch));
     }
+    if (count > 0 && starts[count - 1] == ends[count - 1] && ends[count - 1] != first) {
+      // The newest may be empty once it is trimmed, but one before the newest may not.
+      count--;
+    }
     if (count == 0 || ends[count - 1] != first) {
       if (count == starts.length) {
         starts = Arrays.copyOf(starts, count * 2);

@@ -18,9 +18,10 @@ public final class Broker implements AutoCloseable {
   private final Loop loop;
   private final Shard shard;
 
-  private Broker(BrokerSettings settings, Disk disk, Loops loops) throws IOException {
+  private Broker(BrokerSettings settings, Disk disk, Loops loops, Shard.DestagingMaker destaging)
+      throws IOException {
     this.loop = loops.open("shard");
-    this.shard = new Shard(settings, disk, loops, loop, queue);
+    this.shard = new Shard(settings, disk, loops, loop, queue, destaging);
   }
 
   /**
@@ -31,14 +32,21 @@ public final class Broker implements AutoCloseable {
    * @throws IOException if the directory is damaged or belongs to another store or version
    */
   public static Broker open(BrokerSettings settings, Disk disk, Loops loops) throws IOException {
-    Broker broker = begin(settings, disk, loops);
+    Broker broker =
+        begin(
+            settings,
+            disk,
+            loops,
+            (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false));
     await(broker.ready());
     return broker;
   }
 
   /** Opens as far as it goes without waiting for the journal; {@link #ready} tells the rest. */
-  static Broker begin(BrokerSettings settings, Disk disk, Loops loops) throws IOException {
-    Broker broker = new Broker(settings, disk, loops);
+  static Broker begin(
+      BrokerSettings settings, Disk disk, Loops loops, Shard.DestagingMaker destaging)
+      throws IOException {
+    Broker broker = new Broker(settings, disk, loops, destaging);
     broker.shard.begin();
     return broker;
   }

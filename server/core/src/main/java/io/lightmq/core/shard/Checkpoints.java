@@ -45,7 +45,18 @@ final class Checkpoints {
 
   /** What checkpoints work with besides the state. */
   record Stores(
-      SegmentStore segments, SnapshotStore snapshots, Ballast ballast, Loop destage, Loop shard) {}
+      SegmentStore segments,
+      Destaging destaging,
+      SnapshotStore snapshots,
+      Ballast ballast,
+      Loop destage,
+      Loop shard) {}
+
+  /** Writes what a plan keeps into segments; on the destage loop. */
+  interface Destaging {
+    /** See {@link SegmentStore#destage}. */
+    Destaged destage(DestagePlan plan, DestagePlan.JournalBytes bytes) throws IOException;
+  }
 
   private enum Phase {
     IDLE,
@@ -248,7 +259,7 @@ final class Checkpoints {
         .execute(
             () -> {
               try {
-                Destaged destaged = stores.segments().destage(plan, journal::read, () -> false);
+                Destaged destaged = stores.destaging().destage(plan, journal::read);
                 publish(encoded, plan, chosen, before, destaged, nowMillis);
               } catch (IOException e) {
                 stores.shard().execute(() -> abandoned(encoded, plan, e));

@@ -71,7 +71,13 @@ final class Shard implements ShardBatch.Observer {
   private long reclaimAtNanos;
   private boolean replayed;
 
-  Shard(BrokerSettings settings, Disk disk, Loops loops, Loop loop, CommandQueue queue)
+  Shard(
+      BrokerSettings settings,
+      Disk disk,
+      Loops loops,
+      Loop loop,
+      CommandQueue queue,
+      DestagingMaker maker)
       throws IOException {
     this.settings = settings;
     this.disk = disk;
@@ -101,7 +107,9 @@ final class Shard implements ShardBatch.Observer {
     this.clean = state.stopped() && !replayed;
     this.window = new Window(memory, settings.windowBytes(), end);
     this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
-    Checkpoints.Stores stores = new Checkpoints.Stores(segments, snapshots, ballast, destage, loop);
+    Checkpoints.Stores stores =
+        new Checkpoints.Stores(
+            segments, maker.make(segments, state), snapshots, ballast, destage, loop);
     this.parts =
         new ShardParts(
             settings,
@@ -120,6 +128,11 @@ final class Shard implements ShardBatch.Observer {
     this.metricsTaker =
         new MetricsTaker(parts, memory, queue, loaded, from == 0 ? 0 : createdMillis(loaded));
     loop.onTurnEnd(this::endTurn);
+  }
+
+  /** How checkpoints destage; a seam. */
+  interface DestagingMaker {
+    Checkpoints.Destaging make(SegmentStore segments, ShardState state);
   }
 
   private static long createdMillis(SnapshotStore.Loaded loaded) {

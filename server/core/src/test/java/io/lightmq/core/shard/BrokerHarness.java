@@ -23,6 +23,8 @@ final class BrokerHarness {
   SimulatedLoops loops;
   Broker broker;
   UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
+  Shard.DestagingMaker destaging =
+      (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false);
   BrokerSettings settings = settings(64 << 10);
   int releasedBytes;
   private int correlation;
@@ -54,7 +56,7 @@ final class BrokerHarness {
   /** Starts the broker and waits until it takes commands. */
   BrokerHarness open() throws IOException {
     loops = new SimulatedLoops(seed * 31 + starts++);
-    broker = Broker.begin(settings, wrap.apply(disk), loops);
+    broker = Broker.begin(settings, wrap.apply(disk), loops, destaging);
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();
     return this;

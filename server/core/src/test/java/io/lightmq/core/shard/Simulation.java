@@ -1,0 +1,279 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.shard.SimulationModel.Message;
+import io.lightmq.core.shard.SimulationModel.Queue;
+import io.lightmq.core.sim.PowerCut;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * A whole broker on simulated loops, time and disk, with clients that do random things, crashes in
+ * between, and invariants that look at every message. One seed is one history.
+ */
+final class Simulation {
+  /** Faults that a planted bug puts between broker and clients. */
+  static class Plant {
+    /** Makes a connection. */
+    FakePeer peer(long connectionId) {
+      return new FakePeer(connectionId);
+    }
+
+    /** Hands a run to the broker. */
+    void submit(Broker broker, Command.Publish publish) {
+      broker.submit(publish);
+    }
+
+    /** Told before each start. */
+    void starting(boolean begins) {}
+
+    /** Told of a crash, after the disk has lost what it loses. */
+    void crashed(BrokerHarness harness, boolean power) throws IOException {}
+  }
+
+  private final long seed;
+  private final Random random;
+  private final BrokerHarness harness;
+  private final Plant plant;
+  private final List<Queue> queues =
+      List.of(
+          new Queue(new DestinationName(DestinationKind.QUEUE, "high"), true),
+          new Queue(new DestinationName(DestinationKind.QUEUE, "fast.q"), false),
+          new Queue(new DestinationName(DestinationKind.TOPIC, "topic"), true),
+          new Queue(new DestinationName(DestinationKind.QUEUE, "short-lived"), true));
+  private final SimulationModel model = new SimulationModel(queues);
+  private final List<Invariant> invariants = Invariant.all();
+  private final Map<Queue, Long> lastKnownIds = new HashMap<>();
+  private final List<SimulatedClient> clients = new ArrayList<>();
+  private boolean draining;
+  private long connections;
+  private int crashes;
+
+  Simulation(long seed, Plant plant) {
+    this.seed = seed;
+    this.random = new Random(seed);
+    this.harness = new BrokerHarness(seed);
+    this.plant = plant;
+    harness.settings = BrokerHarness.settings(random.nextBoolean() ? 64 << 10 : 48 << 10);
+  }
+
+  BrokerHarness harness() {
+    return harness;
+  }
+
+  Random random() {
+    return random;
+  }
+
+  SimulationModel model() {
+    return model;
+  }
+
+  List<Queue> queues() {
+    return queues;
+  }
+
+  int crashes() {
+    return crashes;
+  }
+
+  Queue anyQueue() {
+    return queues.get(random.nextInt(queues.size()));
+  }
+
+  long lastKnownId(Queue queue) {
+    return lastKnownIds.getOrDefault(queue, 1L << 40);
+  }
+
+  FakePeer newPeer() {
+    return plant.peer((harness.broker.epoch() << 32) | ++connections);
+  }
+
+  void submit(Command.Publish publish) {
+    plant.submit(harness.broker, publish);
+  }
+
+  // ---- the history ----
+
+  /** Runs the history; throws what it finds. */
+  void run() throws IOException {
+    start();
+    subscribeTopic();
+    for (int i = 0; i < 3; i++) {
+      SimulatedClient client = new SimulatedClient(this, i, i == 0);
+      clients.add(client);
+      client.connect();
+    }
+    int steps = 100 + random.nextInt(300);
+    for (int i = 0; i < steps; i++) {
+      try {
+        step();
+      } catch (PowerCut cut) {
+        crash(true);
+      }
+    }
+    crash(random.nextBoolean());
+    drain();
+    invariants.forEach(invariant -> invariant.end(model));
+  }
+
+  private void start() throws IOException {
+    plant.starting(true);
+    for (int attempt = 0; ; attempt++) {
+      try {
+        harness.open();
+        break;
+      } catch (PowerCut cut) {
+        harness.crash(true);
+        model.crashed(true);
+        if (attempt > 5) {
+          throw new AssertionError("the power is cut again and again", cut);
+        }
+      }
+    }
+    plant.starting(false);
+  }
+
+  private void subscribeTopic() {
+    FakePeer peer = harness.attach(new java.util.UUID(99, seed), 1, 1, "client0");
+    lastKnownIds.put(
+        queues.get(2),
+        harness.consumer(peer, 1, queues.get(2).destination, Subscribe.DURABLE, "sub"));
+    harness.broker.submit(new Command.Detach(peer, true));
+    harness.loops.runUntilIdle();
+  }
+
+  private void step() throws IOException {
+    SimulatedClient client = clients.get(random.nextInt(clients.size()));
+    int what = random.nextInt(1000);
+    if (what < 350) {
+      client.send();
+    } else if (what < 600) {
+      client.pull();
+    } else if (what < 760) {
+      client.acknowledge();
+    } else if (what < 830) {
+      client.giveBack();
+    } else if (what < 900) {
+      client.commit();
+    } else if (what < 920) {
+      client.loseLink();
+    } else if (what < 935) {
+      client.closeCleanly();
+    } else if (what < 945) {
+      deleteOrPurge();
+    } else if (what < 965) {
+      crash(random.nextBoolean());
+    } else if (what < 972) {
+      restartCleanly();
+    } else if (what < 985) {
+      harness.disk.cutPowerAt(1 + random.nextInt(40));
+    } else {
+      harness.loops.advance(random.nextInt(200_000_000));
+    }
+    if (random.nextInt(10) == 0) {
+      harness.loops.runUntilIdle();
+    } else {
+      for (int n = random.nextInt(25); n > 0 && harness.loops.step(); n--) {
+        lookAll();
+      }
+    }
+    lookAll();
+  }
+
+  private void lookAll() {
+    if (harness.broker.failure().isDone()) {
+      throw new AssertionError("the shard has ended: " + harness.broker.failure().join());
+    }
+    clients.forEach(SimulatedClient::look);
+  }
+
+  private void deleteOrPurge() {
+    Queue queue = queues.get(3);
+    boolean delete = random.nextBoolean();
+    List<Message> before = new ArrayList<>(queue.messages.values());
+    before.forEach(message -> message.mayBeGone = true);
+    FakePeer admin = newPeer();
+    harness.broker.submit(
+        new Command.Admin(
+            admin,
+            1,
+            delete ? "destination.delete" : "destination.purge",
+            delete ? Map.of("name", queue.name(), "force", "true") : Map.of("name", queue.name())));
+    harness.loops.runUntil(() -> !admin.replies.isEmpty());
+    if (delete && admin.replies.get(1) instanceof Peer.Reply.Json) {
+      for (Message message : before) {
+        message.gone = message.confirmed;
+      }
+    }
+  }
+
+  private void crash(boolean power) throws IOException {
+    crashes++;
+    harness.crash(power);
+    plant.crashed(harness, power);
+    model.crashed(power);
+    clients.forEach(SimulatedClient::crashed);
+    start();
+    clients.forEach(SimulatedClient::connect);
+  }
+
+  private void restartCleanly() throws IOException {
+    clients.forEach(SimulatedClient::crashed);
+    harness.close();
+    start();
+    clients.forEach(SimulatedClient::connect);
+  }
+
+  // ---- what is seen ----
+
+  Message delivered(Queue queue, Received received) {
+    lastKnownIds.put(queue, received.destinationId());
+    Message message = queue.messages.get(received.text());
+    for (Invariant invariant : invariants) {
+      invariant.delivered(queue, message, received);
+    }
+    message.seen = true;
+    message.sequence = received.sequence();
+    message.drained |= draining;
+    return message;
+  }
+
+  /** Takes all that is there, as one client with nobody beside it. */
+  private void drain() throws IOException {
+    harness.loops.runUntilIdle();
+    lookAll();
+    harness.loops.advance(3_000_000_000L);
+    lookAll();
+    clients.forEach(SimulatedClient::crashed);
+    harness.close();
+    start();
+    draining = true;
+    FakePeer peer = newPeer();
+    peer.onReceived = received -> delivered(queues.get(received.consumerId() - 1), received);
+    harness.broker.submit(
+        new Command.Attach(peer, 1_000_000, new java.util.UUID(98, seed), 1, 1, "client0"));
+    harness.reply(peer, 1_000_000);
+    for (int i = 0; i < queues.size(); i++) {
+      boolean topic = !queues.get(i).destination.kind().isQueue();
+      harness.consumer(
+          peer,
+          i + 1,
+          queues.get(i).destination,
+          topic ? Subscribe.DURABLE : Subscribe.QUEUE,
+          topic ? "sub" : null);
+      List<Received> got = harness.pull(peer, i + 1, 100);
+      while (!got.isEmpty()) {
+        got = harness.pull(peer, i + 1, 100);
+      }
+    }
+    harness.close();
+  }
+}
