@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The acknowledgements that a session sends by itself: in mode AUTO at once, in mode DUPS_OK {@value
- * #LAZY_MESSAGES} together or after {@value #LAZY_MILLIS} ms. Guarded by its inbox's lock.
+ * The acknowledgements that a session sends by itself: in mode AUTO at once, in mode DUPS_OK
+ * {@value #LAZY_MESSAGES} together or after {@value #LAZY_MILLIS} ms. Guarded by its inbox's lock.
  */
 final class Acknowledging {
   private static final int LAZY_MESSAGES = 500;

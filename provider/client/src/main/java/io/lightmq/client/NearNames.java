@@ -18,12 +18,19 @@ public final class NearNames {
     int worst = Math.max(2, lower.length() / 2);
     record Near(String name, int distance) {}
     return known.stream()
-        .map(other -> new Near(other, distance(lower, shorten(other.toLowerCase(Locale.ROOT)))))
+        .map(other -> new Near(other, difference(lower, shorten(other.toLowerCase(Locale.ROOT)))))
         .filter(near -> near.distance() <= worst)
         .sorted(Comparator.comparingInt(Near::distance).thenComparing(Near::name))
         .limit(count)
         .map(Near::name)
         .collect(Collectors.toList());
+  }
+
+  /** The distance, but 1 if one is how the other begins. */
+  private static int difference(String a, String b) {
+    return Math.min(a.length(), b.length()) >= 3 && (a.startsWith(b) || b.startsWith(a))
+        ? 1
+        : distance(a, b);
   }
 
   private static String shorten(String text) {

@@ -25,7 +25,7 @@ import javax.naming.OperationNotSupportedException;
 import org.jspecify.annotations.Nullable;
 
 /** A read-only context over a fixed map; slashes in the bound names make subcontexts. */
-@SuppressWarnings("BanJNDI") // this is a naming context; it reads no foreign objects
+@SuppressWarnings("BanJNDI") // it is a provider: it only looks into its own map of our own objects
 final class PropertiesContext implements Context {
   private static final String DYNAMIC_QUEUES = "dynamicQueues";
   private static final String DYNAMIC_TOPICS = "dynamicTopics";

@@ -156,8 +156,7 @@ class ConnectingTest {
     broker.on(
         Frame.SetClientId.class,
         set ->
-            List.of(
-                new Frame.Fault(set.correlation(), FaultCode.CLIENT_ID_IN_USE, "in use", 0)));
+            List.of(new Frame.Fault(set.correlation(), FaultCode.CLIENT_ID_IN_USE, "in use", 0)));
     try (Connection connection = factory("").createConnection()) {
       assertThatThrownBy(() -> connection.setClientID("taken"))
           .isInstanceOf(InvalidClientIDException.class)

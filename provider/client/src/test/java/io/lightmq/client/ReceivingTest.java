@@ -530,8 +530,7 @@ class ReceivingTest {
     assertThat(temporary.getQueueName()).isEqualTo("temporary-1");
     session.createConsumer(temporary);
     broker.cut();
-    org.awaitility.Awaitility.await()
-        .until(() -> temporary.getQueueName().equals("temporary-2"));
+    org.awaitility.Awaitility.await().until(() -> temporary.getQueueName().equals("temporary-2"));
     org.awaitility.Awaitility.await()
         .until(() -> broker.seen(Frame.AttachConsumer.class).size() == 4);
     assertThat(broker.seen(Frame.AttachConsumer.class).get(3).destination().name())

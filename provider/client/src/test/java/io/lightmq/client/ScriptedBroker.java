@@ -56,8 +56,7 @@ final class ScriptedBroker implements AutoCloseable {
     on(Frame.AuthStart.class, start -> List.of(new Frame.AuthDone(new byte[0], 7, "anonymous")));
     on(
         Frame.Attach.class,
-        attach ->
-            List.of(new Frame.Attached(attach.correlation(), last, outcomes, creditBytes)));
+        attach -> List.of(new Frame.Attached(attach.correlation(), last, outcomes, creditBytes)));
     ok(Frame.OpenSession.class);
     ok(Frame.CloseSession.class);
     ok(Frame.DetachConsumer.class);
@@ -152,9 +151,7 @@ final class ScriptedBroker implements AutoCloseable {
   }
 
   void receipt(Frame publishOrCommit) {
-    send(
-        new Frame.Receipts(
-            List.of(new Frame.Done(publishOrCommit.correlation(), 1)), List.of()));
+    send(new Frame.Receipts(List.of(new Frame.Done(publishOrCommit.correlation(), 1)), List.of()));
   }
 
   /** What the next attach is told. */
@@ -195,14 +192,7 @@ final class ScriptedBroker implements AutoCloseable {
       byte[] message = text(text);
       at +=
           Entry.write(
-              entries,
-              at,
-              stamp,
-              firstSequence++,
-              0,
-              ByteBuffer.wrap(message),
-              0,
-              message.length);
+              entries, at, stamp, firstSequence++, 0, ByteBuffer.wrap(message), 0, message.length);
     }
     return new Frame.Deliver(
         pull.consumerId(),

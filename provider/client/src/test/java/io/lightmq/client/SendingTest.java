@@ -126,7 +126,8 @@ class SendingTest {
     Frame.Publish run = broker.expect(Frame.Publish.class);
     broker.send(
         new Frame.Receipts(
-            List.of(), List.of(new Frame.Fault(run.correlation(), FaultCode.DISK_FULL, "full", 0))));
+            List.of(),
+            List.of(new Frame.Fault(run.correlation(), FaultCode.DISK_FULL, "full", 0))));
     assertThatThrownBy(() -> sending.get(10, TimeUnit.SECONDS))
         .cause()
         .isInstanceOf(ResourceAllocationException.class)
@@ -209,8 +210,7 @@ class SendingTest {
     assertThat(attach.answersFrom()).isEqualTo(1);
     assertThat(listener.next()).isEqualTo("done a");
     broker.send(
-        new Frame.Receipts(
-            List.of(new Frame.Done(secondAgain.correlation(), 2)), List.of()));
+        new Frame.Receipts(List.of(new Frame.Done(secondAgain.correlation(), 2)), List.of()));
     assertThat(listener.next()).isEqualTo("done b");
     assertThat(listener.next()).isEqualTo("done c");
   }
@@ -443,7 +443,8 @@ class SendingTest {
         });
     broker.receipt(broker.expect(Frame.Publish.class));
     for (int i = 0; i < 3; i++) {
-      assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo(jakarta.jms.IllegalStateException.class);
+      assertThat(told.poll(10, TimeUnit.SECONDS))
+          .isEqualTo(jakarta.jms.IllegalStateException.class);
     }
   }
 }

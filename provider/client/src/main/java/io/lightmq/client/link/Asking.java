@@ -32,8 +32,7 @@ final class Asking {
   }
 
   /** Asks; the answer is taken over on the loop. */
-  <T> CompletableFuture<T> ask(
-      OnLoss onLoss, IntFunction<Frame> frame, Function<Frame, T> answer) {
+  <T> CompletableFuture<T> ask(OnLoss onLoss, IntFunction<Frame> frame, Function<Frame, T> answer) {
     CompletableFuture<T> result = new CompletableFuture<>();
     try {
       loop.execute(() -> askOnLoop(onLoss, frame, answer, result));

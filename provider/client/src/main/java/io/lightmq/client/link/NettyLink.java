@@ -67,10 +67,10 @@ final class NettyLink implements BrokerLink, Connector.Events {
     this.clientId = settings.clientId();
     this.writer = new LinkWriter(loop);
     this.requests = new Requests(loop, settings.requestTimeoutMillis(), writer::write);
-    this.asking =
-        new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
+    this.asking = new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
     this.publishing =
-        new Publishing(settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
+        new Publishing(
+            settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
     this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
   }
 
@@ -355,9 +355,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Void> setClientId(String newId) {
-    return asking.ok(
-            OnLoss.RESEND,
-            c -> new Frame.SetClientId(c, newId))
+    return asking
+        .ok(OnLoss.RESEND, c -> new Frame.SetClientId(c, newId))
         .thenApply(
             done -> {
               execute(() -> clientId = newId);
@@ -406,7 +405,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
     execute(
         () -> {
           things.closed(target);
-          publishing.whenUnused(target, () -> writer.write(new Frame.DetachProducer(target.producerId())));
+          publishing.whenUnused(
+              target, () -> writer.write(new Frame.DetachProducer(target.producerId())));
         });
   }
 
@@ -452,7 +452,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Void> deleteTemporary(Temporary temporary) {
-    return asking.ok(OnLoss.DONE, c -> new Frame.DeleteTemporary(c, temporary.name()))
+    return asking
+        .ok(OnLoss.DONE, c -> new Frame.DeleteTemporary(c, temporary.name()))
         .thenApply(
             done -> {
               execute(() -> things.closed(temporary));

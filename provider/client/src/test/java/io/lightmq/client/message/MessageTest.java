@@ -118,7 +118,8 @@ class MessageTest {
   void propertiesComeThroughWithTheirTypesAndTheDeliveryCount() throws Exception {
     Message message = messages.plain();
     Map<String, Object> values =
-        Map.of("b", true, "y", (byte) 1, "s", (short) 2, "i", 3, "l", 4L, "f", 5f, "d", 6d, "t", "7");
+        Map.of(
+            "b", true, "y", (byte) 1, "s", (short) 2, "i", 3, "l", 4L, "f", 5f, "d", 6d, "t", "7");
     for (Map.Entry<String, Object> value : values.entrySet()) {
       message.setObjectProperty(value.getKey(), value.getValue());
     }
