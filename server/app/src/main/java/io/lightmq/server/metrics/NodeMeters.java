@@ -155,9 +155,7 @@ public final class NodeMeters implements AutoCloseable {
         "Share of processor time spent waiting for devices, 0 to 1.",
         now -> ioWaitShare);
     counter(
-        "lightmq.delivered.messages",
-        "Messages given to consumers since start.",
-        now -> now.broker().totals().delivered());
+        "lightmq.commands", "Commands executed.", now -> now.broker().totals().commands());
     counter(
         "lightmq.damaged.reads",
         "Reads from files that failed their check.",

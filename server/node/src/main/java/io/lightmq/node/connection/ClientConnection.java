@@ -36,7 +36,6 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private final InboundGate gate;
   private final ReadPause pause;
   private final Handshake handshake;
-  private final ShardLine shard;
   private final StallWatch stallWatch;
   private State state = State.HANDSHAKE;
   private @Nullable Session session;
@@ -65,7 +64,6 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     this.decoder = decoder;
     this.gate = gate;
     this.pause = new ReadPause(channel);
-    this.shard = new ShardLine(channel.eventLoop(), door.shard(), pause);
     this.stallWatch = new StallWatch(channel);
     this.handshake = new Handshake(door, connectionId, channel, this);
   }
@@ -183,7 +181,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             this);
     CreditLine credit = door.credit().open();
     Requests requests =
-        new Requests(door.settings(), rights, outbound, credit, channel.alloc(), shard, this);
+        new Requests(door.settings(), rights, outbound, credit, channel.alloc(), door.shard(), this);
     gate.open(
         credit,
         pause,
@@ -248,7 +246,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   public void writableAgain() {
     Session open = session;
     if (open != null) {
-      shard.accept(new Command.Writable(open.outbound()));
+      door.shard().accept(new Command.Writable(open.outbound()));
     }
   }
 
@@ -304,7 +302,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     Session open = session;
     if (open != null) {
       if (state != State.AUTHENTICATED) {
-        shard.last(new Command.Detach(open.outbound(), cleanClose));
+        door.shard().accept(new Command.Detach(open.outbound(), cleanClose));
       }
       open.credit().close();
       open.outbound().discard();

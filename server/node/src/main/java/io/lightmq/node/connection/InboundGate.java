@@ -21,7 +21,6 @@ import org.slf4j.LoggerFactory;
 final class InboundGate extends ChannelInboundHandlerAdapter {
   private static final Logger log = LoggerFactory.getLogger(InboundGate.class);
   private static final int LENGTH_BYTES = 4;
-  private static final int PEEK_BYTES = 5;
 
   /** Of a frame's length, what is not message bytes at the least: type, flags, correlation. */
   private static final int FRAME_BYTES = 8;
@@ -37,6 +36,12 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private int headBytes;
   private int length;
   private long bodyLeft;
+
+  /** Of the frame under way, 0 if it is no run. */
+  private int runBytes;
+
+  /** Of runs that have begun and were not counted as received; never too low. */
+  private long unreceivedBytes;
 
   /**
    * Watches for runs.
@@ -84,36 +89,65 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       headBytes++;
       if (headBytes <= LENGTH_BYTES) {
         length = length << 8 | value;
-      }
-      if (headBytes == PEEK_BYTES && !frameBegins(ctx, value)) {
-        int first = at - bytes.readerIndex();
-        if (first > 0) {
-          ctx.fireChannelRead(bytes.readRetainedSlice(first));
+      } else if (frameBegins(value) && !covered()) {
+        forward(ctx, bytes, at);
+        if (!admitted(ctx)) {
+          held.addFirst(bytes);
+          return;
         }
-        held.addFirst(bytes);
-        return;
       }
     }
+    unreceivedBytes = bodyLeft > 0 ? runBytes : 0;
     ctx.fireChannelRead(bytes);
   }
 
-  /** Whether reading goes on behind a frame's first five bytes. */
-  private boolean frameBegins(ChannelHandlerContext ctx, int type) {
+  /** Hands on what lies before a place, so that all frames that end there are counted. */
+  private void forward(ChannelHandlerContext ctx, ByteBuf bytes, int at) {
+    int first = at - bytes.readerIndex();
+    if (first > 0) {
+      ctx.fireChannelRead(bytes.readRetainedSlice(first));
+    }
+  }
+
+  /** Notes a frame's first five bytes; whether it is a run that needs credit. */
+  private boolean frameBegins(int type) {
     int frameLength = length;
     headBytes = 0;
     length = 0;
+    runBytes = 0;
     if (frameLength < FRAME_BYTES || frameLength > maxFrameBytes - LENGTH_BYTES) {
       off = true;
-      return true;
+      return false;
     }
     bodyLeft = frameLength - 1L;
+    if (type != publishType || credit == null) {
+      return false;
+    }
+    runBytes = frameLength - FRAME_BYTES;
+    return true;
+  }
+
+  /** Whether the credit is enough for all runs that have begun and are not counted yet. */
+  private boolean covered() {
     CreditLine line = credit;
-    if (type != publishType || line == null) {
+    if (line == null || !line.covers(unreceivedBytes + runBytes)) {
+      return false;
+    }
+    unreceivedBytes += runBytes;
+    return true;
+  }
+
+  /** Whether the run that has just begun may be read on. */
+  private boolean admitted(ChannelHandlerContext ctx) {
+    CreditLine line = credit;
+    if (off || line == null) {
       return true;
     }
-    Runnable resume = () -> resumeSoon(ctx);
-    return switch (line.admit(frameLength - FRAME_BYTES, resume)) {
-      case NOW -> true;
+    return switch (line.admit(runBytes, () -> resumeSoon(ctx))) {
+      case NOW -> {
+        unreceivedBytes = runBytes;
+        yield true;
+      }
       case LATER -> {
         waiting = true;
         pauseReading(true);

@@ -12,9 +12,7 @@ final class ReadPause {
     /** A large run waits for room in the broker's publish credit. */
     CREDIT,
     /** Too many requests are without an answer, or too many bytes of commits are held. */
-    REQUESTS,
-    /** The shard's mailbox is full. */
-    SHARD
+    REQUESTS
   }
 
   private final Channel channel;

@@ -240,11 +240,11 @@ final class Requests {
       if (publish.correlation() <= 0) {
         throw Refusal.protocol("a run needs a correlation above 0");
       }
-    } catch (Refusal refusal) {
+      credit.received(bytes);
+    } catch (Refusal | RuntimeException e) {
       messages.release();
-      throw refusal;
+      throw e;
     }
-    credit.received(bytes);
     if (heldRuns.incrementAndGet() > RUNS_BEFORE_COPY && bytes < SMALL_RUN_BYTES) {
       messages = ownCopy(messages);
     }

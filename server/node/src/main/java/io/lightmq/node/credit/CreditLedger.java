@@ -69,15 +69,18 @@ public final class CreditLedger {
     return large == null ? 0 : large.excess;
   }
 
+  synchronized boolean covers(CreditLine line, long bytes) {
+    return line.received + bytes <= line.granted;
+  }
+
   synchronized Admission admit(CreditLine line, int bytes, Runnable admitted) {
-    long missing = line.received + bytes - line.granted;
-    if (missing <= 0 || line.closed) {
+    if (line.closed) {
       return Admission.NOW;
     }
     if (line.received >= line.granted) {
       return Admission.EXCEEDED;
     }
-    if (waiting.isEmpty() && grantLarge(line, missing)) {
+    if (waiting.isEmpty() && grantLarge(line, bytes)) {
       return Admission.NOW;
     }
     line.waitsFor = bytes;
@@ -86,7 +89,8 @@ public final class CreditLedger {
     return Admission.LATER;
   }
 
-  private boolean grantLarge(CreditLine line, long missing) {
+  private boolean grantLarge(CreditLine line, int bytes) {
+    long missing = Math.max(0, line.received + bytes - line.granted);
     if (missing > free()) {
       if (large != null || missing > settings.largestRunBytes()) {
         return false;
@@ -94,13 +98,14 @@ public final class CreditLedger {
       large = line;
       line.excess = missing;
     }
-    line.granted += missing;
-    exposure += missing;
+    long before = line.exposure();
+    line.arriving = bytes;
+    exposure += line.exposure() - before;
     return true;
   }
 
   synchronized void received(CreditLine line, int bytes) {
-    if (!line.closed && line.received + bytes > line.granted) {
+    if (!line.closed && line.received + bytes > line.granted && bytes > line.arriving) {
       throw new IllegalStateException(
           "a run of "
               + bytes
@@ -110,12 +115,11 @@ public final class CreditLedger {
               + line.granted
               + " granted");
     }
+    long before = line.exposure();
     line.received += bytes;
+    line.arriving = 0;
     line.sinceGrowth += bytes;
-    if (line.closed) {
-      line.granted += bytes;
-      exposure += bytes;
-    }
+    exposure += line.exposure() - before;
   }
 
   void returned(CreditLine line, long bytes) {
@@ -131,17 +135,16 @@ public final class CreditLedger {
                 + line.received
                 + " received were returned before");
       }
-      line.returned += bytes;
-      exposure -= bytes;
-      settleLarge(line);
       if (!line.closed) {
         resize(line);
-        long more = line.window - line.exposure();
-        if (more > 0) {
-          line.granted += more;
-          exposure += more;
-        }
       }
+      long before = line.exposure();
+      line.returned += bytes;
+      if (!line.closed) {
+        line.granted = Math.max(line.granted, line.returned + line.window);
+      }
+      exposure += line.exposure() - before;
+      settleLarge(line);
       admitWaiting(admitted);
     }
     admitted.forEach(Runnable::run);
@@ -175,8 +178,7 @@ public final class CreditLedger {
 
   private void admitWaiting(List<Runnable> admitted) {
     CreditLine next = waiting.peek();
-    while (next != null
-        && grantLarge(next, Math.max(0, next.received + next.waitsFor - next.granted))) {
+    while (next != null && grantLarge(next, next.waitsFor)) {
       waiting.remove();
       admitted.add(next.takeAdmitted());
       next = waiting.peek();
@@ -189,12 +191,14 @@ public final class CreditLedger {
       if (line.closed) {
         return;
       }
+      long before = line.exposure();
       line.closed = true;
+      line.granted = 0;
+      line.arriving = 0;
+      line.window = 0;
       lines--;
       waiting.remove(line);
-      exposure -= Math.max(0, line.granted - line.received);
-      line.granted = line.received;
-      line.window = 0;
+      exposure += line.exposure() - before;
       settleLarge(line);
       admitWaiting(admitted);
     }

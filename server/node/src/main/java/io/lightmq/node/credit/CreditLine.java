@@ -13,8 +13,14 @@ public final class CreditLine {
   long received;
   long returned;
   long sinceGrowth;
+
+  /** What of the exposure lies in the part of the budget for large runs. */
   long excess;
-  long waitsFor;
+
+  /** At most so many bytes are in a run that was admitted beyond the grant and is arriving. */
+  int arriving;
+
+  int waitsFor;
   boolean closed;
   @Nullable Runnable admitted;
 
@@ -32,6 +38,11 @@ public final class CreditLine {
     LATER,
     /** The client had no credit left: it ignores the protocol. */
     EXCEEDED
+  }
+
+  /** Whether so many message bytes more may arrive without asking. */
+  public boolean covers(long bytes) {
+    return ledger.covers(this, bytes);
   }
 
   /**
@@ -75,7 +86,7 @@ public final class CreditLine {
   }
 
   long exposure() {
-    return granted - returned;
+    return Math.max(granted, received + arriving) - returned;
   }
 
   Runnable takeAdmitted() {

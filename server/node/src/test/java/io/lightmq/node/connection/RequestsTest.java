@@ -8,11 +8,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
+import io.lightmq.node.credit.CreditLine;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
 import java.util.ArrayList;
 import java.util.List;
@@ -268,7 +272,6 @@ class RequestsTest {
       harness.publish(i, 16 << 10);
     }
     harness.publish(20, 16 << 10);
-    harness.publish(21, 16 << 10);
     assertThat(harness.goodbye().text()).contains("credit");
   }
 
@@ -279,6 +282,64 @@ class RequestsTest {
     harness.publish(11, 60 << 10);
     assertThat(harness.commands).hasSize(2);
     assertThat(harness.channel.isActive()).isTrue();
+  }
+
+  private static void append(ByteBuf together, Frame frame) {
+    ByteBuf bytes = FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT);
+    together.writeBytes(bytes);
+    bytes.release();
+  }
+
+  @Test
+  void runsThatArriveTogetherAreCountedOneByOne() {
+    harness.attached().producer();
+    ByteBuf together = Unpooled.buffer();
+    for (int i = 10; i < 20; i++) {
+      Frame.Publish publish = new Frame.Publish(i, 40, i, 1, run(16 << 10));
+      append(together, publish);
+    }
+    harness.sendBytes(together);
+    assertThat(harness.goodbye().text()).contains("without any publish credit left");
+    assertThat(harness.commands.stream().filter(Command.Publish.class::isInstance))
+        .hasSize(4);
+  }
+
+  @Test
+  void aRunInSmallPiecesIsCountedOnce() {
+    harness.attached().producer();
+    for (int i = 10; i < 13; i++) {
+      Frame.Publish publish = new Frame.Publish(i, 40, i, 1, run(16 << 10));
+      ByteBuf bytes = FrameCodec.encode(publish, UnpooledByteBufAllocator.DEFAULT);
+      while (bytes.isReadable()) {
+        harness.sendBytes(bytes.readBytes(Math.min(bytes.readableBytes(), 1_000)));
+      }
+      bytes.release();
+      harness.last(Command.Publish.class);
+    }
+    assertThat(harness.channel.isActive()).isTrue();
+  }
+
+  @Test
+  void aLargeRunWaitsUnreadUntilThereIsRoomAndWhatIsBehindItWaitsToo() {
+    harness.attached().producer();
+    CreditLine other = harness.ledger.open();
+    List<CreditLine> idle = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      idle.add(harness.ledger.open());
+    }
+    other.admit(harness.ledger.settings().largestRunBytes(), () -> {});
+    ByteBuf together = Unpooled.buffer();
+    Frame.Publish large = new Frame.Publish(10, 40, 1, 1, run(120 << 10));
+    append(together, large);
+    append(together, new Frame.SetClientId(11, "c"));
+    harness.sendBytes(together);
+    assertThat(harness.commands).isEmpty();
+    assertThat(harness.channel.config().isAutoRead()).isFalse();
+    idle.forEach(CreditLine::close);
+    other.close();
+    harness.channel.runPendingTasks();
+    assertThat(harness.commands).hasSize(2);
+    assertThat(harness.channel.config().isAutoRead()).isTrue();
   }
 
   @Test
