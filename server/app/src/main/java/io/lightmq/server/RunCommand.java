@@ -63,8 +63,7 @@ final class RunCommand implements Callable<Integer> {
     server
         .adminPassword()
         .ifPresent(
-            password ->
-                out.println("Created the user admin with the password: " + password));
+            password -> out.println("Created the user admin with the password: " + password));
     out.println(server.readyLine());
     out.flush();
     return await(server);
@@ -74,8 +73,7 @@ final class RunCommand implements Callable<Integer> {
     long heap = Runtime.getRuntime().maxMemory();
     Path file = config;
     Path directory = data;
-    ServerConfig read =
-        file == null ? ServerConfig.defaults(heap) : ServerConfig.read(file, heap);
+    ServerConfig read = file == null ? ServerConfig.defaults(heap) : ServerConfig.read(file, heap);
     return directory == null ? read : read.withDataDirectory(directory);
   }
 

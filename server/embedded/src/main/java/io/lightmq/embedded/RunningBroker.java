@@ -93,8 +93,7 @@ final class RunningBroker implements AutoCloseable {
             disk,
             new ThreadLoops(death, true),
             security,
-            new Transport(
-                group, LocalServerChannel.class, List.<SocketAddress>of(address), false));
+            new Transport(group, LocalServerChannel.class, List.<SocketAddress>of(address), false));
     return new RunningBroker(key, address, group, death, node);
   }
 

@@ -80,11 +80,7 @@ public final class Node implements AutoCloseable {
    * @throws IOException if the data is damaged or locked, or an address cannot be bound
    */
   public static Node start(
-      NodeSettings settings,
-      Disk disk,
-      Loops loops,
-      Security security,
-      Transport transport)
+      NodeSettings settings, Disk disk, Loops loops, Security security, Transport transport)
       throws IOException {
     Owned owned = new Owned(transport, loops, disk);
     List<Channel> listeners = new ArrayList<>();
@@ -116,8 +112,7 @@ public final class Node implements AutoCloseable {
     }
   }
 
-  private static void closeAfterFailure(
-      @Nullable Broker broker, Owned owned, Exception cause) {
+  private static void closeAfterFailure(@Nullable Broker broker, Owned owned, Exception cause) {
     try {
       if (broker != null) {
         broker.close();

@@ -65,10 +65,6 @@ public record NodeSettings(
   private static CreditSettings credit(
       ConnectionSettings connections, long budgetBytes, long firstBytes, long maxBytes) {
     return new CreditSettings(
-        budgetBytes,
-        firstBytes,
-        maxBytes,
-        connections.maxFrameBytes(),
-        connections.connections());
+        budgetBytes, firstBytes, maxBytes, connections.maxFrameBytes(), connections.connections());
   }
 }

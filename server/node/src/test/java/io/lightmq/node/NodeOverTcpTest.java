@@ -122,13 +122,16 @@ class NodeOverTcpTest {
     ByteBuf run = Unpooled.buffer();
     for (int i = 0; i < count; i++) {
       MessageWriter writer = new MessageWriter(5 * MIB);
-      writer.start(BodyType.BYTES, 4, persistent, 0, 0).bytesBody(new byte[bodyBytes], 0, bodyBytes);
+      writer
+          .start(BodyType.BYTES, 4, persistent, 0, 0)
+          .bytesBody(new byte[bodyBytes], 0, bodyBytes);
       run.writeInt(writer.finish()).writeBytes(writer.array(), 0, writer.length());
     }
     return run;
   }
 
-  private static List<Frame.Acked> acknowledge(int consumerId, long destination, Frame.Deliver got) {
+  private static List<Frame.Acked> acknowledge(
+      int consumerId, long destination, Frame.Deliver got) {
     ByteBuffer entries = got.entries().nioBuffer();
     List<SequenceRange> ranges = new ArrayList<>();
     for (int at = 0; at < entries.limit(); at += Entry.length(entries, at)) {

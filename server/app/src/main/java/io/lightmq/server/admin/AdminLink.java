@@ -61,7 +61,8 @@ final class AdminLink implements AutoCloseable {
     } catch (IOException e) {
       closeQuietly(socket);
       throw new AdminException(
-          FaultCode.CLOSING, "no answer from a broker at " + host + ":" + port + ": " + e.getMessage());
+          FaultCode.CLOSING,
+          "no answer from a broker at " + host + ":" + port + ": " + e.getMessage());
     } catch (ScramException | ProtocolException e) {
       closeQuietly(socket);
       throw new AdminException(FaultCode.PROTOCOL_ERROR, String.valueOf(e.getMessage()));

@@ -51,8 +51,8 @@ public final class DestinationCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Parameters(index = "0", description = "queue or topic") Kind kind,
       @Parameters(index = "1", description = "its name") String name,
-      @Option(names = "--tier", description = "high, balanced or performance") @Nullable
-          Durability tier) {
+      @Option(names = "--tier", description = "high, balanced or performance")
+          @Nullable Durability tier) {
     return broker.run("destination.create", arguments(kind, name, tier));
   }
 

@@ -18,8 +18,8 @@ import org.tomlj.TomlPosition;
 import org.tomlj.TomlTable;
 
 /**
- * Reads keys from one TOML file, each with its default. Every key that was asked for is known; a key
- * in the file that nobody asked for is an error at the end.
+ * Reads keys from one TOML file, each with its default. Every key that was asked for is known; a
+ * key in the file that nobody asked for is an error at the end.
  */
 final class ConfigReader {
   private static final long MAX_FILE_BYTES = 1 << 20;
@@ -149,8 +149,7 @@ final class ConfigReader {
       String key = Toml.joinKeyPath(path);
       if (!known.contains(key)) {
         String nearest = NearestName.of(key, known);
-        throw wrong(
-            key, "is not a key of this configuration; the nearest is '" + nearest + "'");
+        throw wrong(key, "is not a key of this configuration; the nearest is '" + nearest + "'");
       }
     }
   }
@@ -171,8 +170,7 @@ final class ConfigReader {
   private long inRange(String key, long number, long least, long most, String unit)
       throws ConfigException {
     if (number < least || number > most) {
-      throw wrong(
-          key, "is " + number + unit + " but must be " + least + " to " + most + unit);
+      throw wrong(key, "is " + number + unit + " but must be " + least + " to " + most + unit);
     }
     return number;
   }

@@ -94,8 +94,7 @@ public record ServerConfig(
         colon = -1;
       }
       if (colon <= 0 || port < 0 || port > MAX_PORT) {
-        throw from.wrong(
-            "listener.further", "has \"" + further + "\", which is not \"host:port\"");
+        throw from.wrong("listener.further", "has \"" + further + "\", which is not \"host:port\"");
       }
       String host = further.substring(0, colon).replace("[", "").replace("]", "");
       listeners.add(address(from, "listener.further", host, port));
@@ -154,8 +153,7 @@ public record ServerConfig(
       ConfigReader from, ConnectionSettings connections, long heapBytes) throws ConfigException {
     BrokerSettings otherwise = BrokerSettings.defaults();
     Durability tier = from.tier("destinations.tier", otherwise.defaultTier());
-    boolean create =
-        from.flag("destinations.create-on-first-use", otherwise.createOnFirstUse());
+    boolean create = from.flag("destinations.create-on-first-use", otherwise.createOnFirstUse());
     List<DestinationRule> rules = new ArrayList<>();
     for (String pattern : from.tablesIn("destination")) {
       String key = Toml.joinKeyPath(List.of("destination", pattern, "tier"));

@@ -14,8 +14,8 @@ import java.net.InetSocketAddress;
 import java.util.Map;
 
 /**
- * The admin port. It answers {@code GET} and {@code HEAD} of the pages that it was given and nothing
- * else, takes requests of at most 8 KiB, and closes connections that are silent for 30 s.
+ * The admin port. It answers {@code GET} and {@code HEAD} of the pages that it was given and
+ * nothing else, takes requests of at most 8 KiB, and closes connections that are silent for 30 s.
  */
 public final class AdminHttp implements AutoCloseable {
   private static final int MAX_REQUEST_BYTES = 8 << 10;

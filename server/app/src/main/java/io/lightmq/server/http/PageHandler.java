@@ -65,8 +65,8 @@ final class PageHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
     int query = path.indexOf('?');
     Page page = pages.get(query < 0 ? path : path.substring(0, query));
     if (page == null) {
-      return text(404, "there are: " + String.join(" ", pages.keySet().stream().sorted().toList())
-          + "\n");
+      return text(
+          404, "there are: " + String.join(" ", pages.keySet().stream().sorted().toList()) + "\n");
     }
     try {
       return page.answer();

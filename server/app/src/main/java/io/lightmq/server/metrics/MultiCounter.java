@@ -32,8 +32,7 @@ final class MultiCounter {
         old.remove();
       }
     }
-    values.forEach(
-        (tags, value) -> rows.computeIfAbsent(tags, this::register).value().set(value));
+    values.forEach((tags, value) -> rows.computeIfAbsent(tags, this::register).value().set(value));
   }
 
   private Row register(Tags tags) {

@@ -22,8 +22,9 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A node's figures in the Prometheus text format. A sampler calls {@link #sample} every ten seconds,
- * which feeds the rates and the I/O wait; a scrape reads the node once and sees one moment.
+ * A node's figures in the Prometheus text format. A sampler calls {@link #sample} every ten
+ * seconds, which feeds the rates and the I/O wait; a scrape reads the node once and sees one
+ * moment.
  */
 public final class NodeMeters implements AutoCloseable {
   private static final double NANOS = 1e9;
@@ -154,8 +155,7 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.io.wait.ratio",
         "Share of processor time spent waiting for devices, 0 to 1.",
         now -> ioWaitShare);
-    counter(
-        "lightmq.commands", "Commands executed.", now -> now.broker().totals().commands());
+    counter("lightmq.commands", "Commands executed.", now -> now.broker().totals().commands());
     counter(
         "lightmq.damaged.reads",
         "Reads from files that failed their check.",
@@ -183,20 +183,17 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.window.used.bytes",
         "Bytes of the window that hold journal.",
         now -> now.broker().journal().windowBytes());
-    counter(
-        "lightmq.journal.writes", "Journal writes.", now -> now.broker().journal().writes());
+    counter("lightmq.journal.writes", "Journal writes.", now -> now.broker().journal().writes());
     counter(
         "lightmq.journal.write.seconds",
         "Time spent in journal writes.",
         now -> now.broker().journal().writeNanos() / NANOS);
-    counter(
-        "lightmq.journal.forces", "Journal forces.", now -> now.broker().journal().forces());
+    counter("lightmq.journal.forces", "Journal forces.", now -> now.broker().journal().forces());
     counter(
         "lightmq.journal.force.seconds",
         "Time spent in journal forces.",
         now -> now.broker().journal().forceNanos() / NANOS);
-    counter(
-        "lightmq.checkpoints", "Checkpoints made.", now -> now.broker().checkpoints().done());
+    counter("lightmq.checkpoints", "Checkpoints made.", now -> now.broker().checkpoints().done());
     counter(
         "lightmq.checkpoints.failed",
         "Checkpoints given up.",
@@ -205,8 +202,7 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.checkpoint.last.seconds",
         "How long the newest checkpoint took.",
         now -> now.broker().checkpoints().lastNanos() / NANOS);
-    gauge(
-        "lightmq.segments", "Segment files.", now -> now.broker().checkpoints().segments());
+    gauge("lightmq.segments", "Segment files.", now -> now.broker().checkpoints().segments());
     gauge(
         "lightmq.segment.bytes",
         "Bytes of all segment files.",

@@ -57,7 +57,8 @@ class TextTableTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "{", "[1,", "{\"a\"}", "tru", "\"\\x\"", "1 2", "\"abc", "nil", "--1"})
+  @ValueSource(
+      strings = {"", "{", "[1,", "{\"a\"}", "tru", "\"\\x\"", "1 2", "\"abc", "nil", "--1"})
   void whatIsNoJsonIsRefusedWithThePlace(String text) {
     assertThatThrownBy(() -> Json.parse(text))
         .isInstanceOf(IllegalArgumentException.class)

@@ -25,9 +25,7 @@ class ServerConfigTest {
   }
 
   private static void assertWrong(String expected, String... lines) {
-    assertThatThrownBy(() -> read(lines))
-        .isInstanceOf(ConfigException.class)
-        .hasMessage(expected);
+    assertThatThrownBy(() -> read(lines)).isInstanceOf(ConfigException.class).hasMessage(expected);
   }
 
   @Test
@@ -62,8 +60,7 @@ class ServerConfigTest {
     assertThat(config.node().creditBytes()).isEqualTo(16L << 20);
     assertThat(config.node().deliveryBytes()).isEqualTo(16L << 20);
     assertThat(config.node().broker().windowBytes()).isEqualTo(64 << 20);
-    assertThat(ServerConfig.defaults(48L << 20).node().broker().windowBytes())
-        .isEqualTo(16 << 20);
+    assertThat(ServerConfig.defaults(48L << 20).node().broker().windowBytes()).isEqualTo(16 << 20);
   }
 
   @Test
@@ -89,8 +86,7 @@ class ServerConfigTest {
   void aWrongTypeSaysWhatIsWanted() {
     assertWrong(
         "test.toml line 2: listener.port must be a whole number", "[listener]", "port = \"x\"");
-    assertWrong(
-        "test.toml line 1: http.enabled must be true or false", "http.enabled = 1");
+    assertWrong("test.toml line 1: http.enabled must be true or false", "http.enabled = 1");
     assertWrong(
         "test.toml line 1: memory.window must be a number of bytes such as 65536, \"64KiB\","
             + " \"4MiB\" or \"1GiB\"",
@@ -172,8 +168,17 @@ class ServerConfigTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0,0", "17,17", "1B,1", "64KiB,65536", "4 MiB,4194304", "1GiB,1073741824", "x,-1", "-1,-1",
-    "1kb,-1", "9999999999999,-1", "1.5MiB,-1"
+    "0,0",
+    "17,17",
+    "1B,1",
+    "64KiB,65536",
+    "4 MiB,4194304",
+    "1GiB,1073741824",
+    "x,-1",
+    "-1,-1",
+    "1kb,-1",
+    "9999999999999,-1",
+    "1.5MiB,-1"
   })
   void bytesHaveUnits(String text, long bytes) {
     assertThat(ByteUnits.parse(text)).isEqualTo(bytes);

@@ -72,8 +72,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   public void channelActive(ChannelHandlerContext ctx) {
     ctx.executor()
         .schedule(this::handshakeDue, door.settings().handshakeMillis(), TimeUnit.MILLISECONDS);
-    ctx.executor()
-        .schedule(this::checkStall, door.settings().stallMillis(), TimeUnit.MILLISECONDS);
+    ctx.executor().schedule(this::checkStall, door.settings().stallMillis(), TimeUnit.MILLISECONDS);
     ctx.fireChannelActive();
   }
 
@@ -90,8 +89,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       return;
     }
     if (stallWatch.stalled()) {
-      log.warn(
-          "Closing {}: nothing went out for {} ms", describe(), door.settings().stallMillis());
+      log.warn("Closing {}: nothing went out for {} ms", describe(), door.settings().stallMillis());
       channel.close();
       return;
     }
@@ -181,7 +179,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             this);
     CreditLine credit = door.credit().open();
     Requests requests =
-        new Requests(door.settings(), rights, outbound, credit, channel.alloc(), door.shard(), this);
+        new Requests(
+            door.settings(), rights, outbound, credit, channel.alloc(), door.shard(), this);
     gate.open(
         credit,
         pause,
@@ -273,9 +272,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (code != FaultCode.OK && code != FaultCode.CLOSING) {
       log.info("Closing {}: {} {}", describe(), code, text);
     }
-    channel
-        .writeAndFlush(new Frame.Goodbye(code, text))
-        .addListener(ChannelFutureListener.CLOSE);
+    channel.writeAndFlush(new Frame.Goodbye(code, text)).addListener(ChannelFutureListener.CLOSE);
   }
 
   private String describe() {

@@ -59,17 +59,7 @@ public record ConnectionSettings(
   /** The limits that the documentation names. */
   public static ConnectionSettings defaults() {
     return new ConnectionSettings(
-        1_000,
-        1_000,
-        10_000,
-        10_000,
-        16_384,
-        4 << 20,
-        1 << 20,
-        512 << 10,
-        256 << 10,
-        5_000,
-        10_000,
+        1_000, 1_000, 10_000, 10_000, 16_384, 4 << 20, 1 << 20, 512 << 10, 256 << 10, 5_000, 10_000,
         10_000);
   }
 

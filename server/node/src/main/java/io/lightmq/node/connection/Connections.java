@@ -45,8 +45,7 @@ public final class Connections extends ChannelInitializer<Channel> {
             new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
     InboundGate gate = new InboundGate(FrameType.PUBLISH.code(), settings.maxFrameBytes());
-    ClientConnection connection =
-        new ClientConnection(channel, door, decoder, gate, nextId());
+    ClientConnection connection = new ClientConnection(channel, door, decoder, gate, nextId());
     channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));
     channel.pipeline().addLast(gate, decoder, connection);
   }

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The first frames of a connection, up to a known user. On the event loop, but for what may block or
- * computes long, which runs on the admin loop while the client waits; a frame that comes in that
+ * The first frames of a connection, up to a known user. On the event loop, but for what may block
+ * or computes long, which runs on the admin loop while the client waits; a frame that comes in that
  * time is a violation.
  */
 final class Handshake {

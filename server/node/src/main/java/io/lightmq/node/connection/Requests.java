@@ -7,7 +7,6 @@ import io.lightmq.node.credit.CreditLine;
 import io.lightmq.spi.Authorizer.Action;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
-import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
@@ -123,7 +122,8 @@ final class Requests {
     if (frame instanceof Frame.Publish publish) {
       publish(publish);
     } else if (frame instanceof Frame.Acknowledge ack) {
-      submit(ack.correlation(), new Command.Acknowledge(peer, ack.correlation(), acked(ack.acked())));
+      submit(
+          ack.correlation(), new Command.Acknowledge(peer, ack.correlation(), acked(ack.acked())));
     } else if (frame instanceof Frame.Pull pull) {
       pull(pull);
     } else if (frame instanceof Frame.Commit commit) {
@@ -131,8 +131,7 @@ final class Requests {
     } else if (frame instanceof Frame.Return back) {
       submit(
           back.correlation(),
-          new Command.Return(
-              peer, back.correlation(), acked(back.returned()), back.attempted()));
+          new Command.Return(peer, back.correlation(), acked(back.returned()), back.attempted()));
     } else if (frame instanceof Frame.OpenSession session) {
       resources.openSession(session.sessionId());
       return new Frame.Ok(session.correlation());
@@ -199,10 +198,7 @@ final class Requests {
     submit(
         attach.correlation(),
         new Command.AttachProducer(
-            peer,
-            attach.correlation(),
-            attach.destination(),
-            rights.permits(Action.CREATE, name)));
+            peer, attach.correlation(), attach.destination(), rights.permits(Action.CREATE, name)));
   }
 
   private void attachConsumer(Frame.AttachConsumer attach) throws Refusal {

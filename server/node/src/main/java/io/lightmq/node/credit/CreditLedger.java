@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A line's <em>exposure</em> is what its client may still send plus what the broker has not yet
  * given back. The sum of all exposures never passes the budget: first grants and growth come out of
- * what is free, a returned byte is granted again only up to the line's window, and when less than an
- * eighth is free the windows of lines above their fair share are halved.
+ * what is free, a returned byte is granted again only up to the line's window, and when less than
+ * an eighth is free the windows of lines above their fair share are halved.
  *
- * <p>A client may send a run while any credit is left, so that a message larger than its window gets
- * through. Such a run is admitted when its first bytes arrive: out of what is free, or one at a time
- * out of the part that is kept for it; the others wait, unread, in order. At most one waits per
- * connection.
+ * <p>A client may send a run while any credit is left, so that a message larger than its window
+ * gets through. Such a run is admitted when its first bytes arrive: out of what is free, or one at
+ * a time out of the part that is kept for it; the others wait, unread, in order. At most one waits
+ * per connection.
  *
  * <p>Any thread. One lock guards all lines; nothing but arithmetic happens under it.
  */

@@ -3,8 +3,8 @@ package io.lightmq.node.credit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection's publish credit. All figures are totals of message bytes in {@code Publish} frames
- * since the connection was attached. Any thread; the ledger's lock guards the fields.
+ * One connection's publish credit. All figures are totals of message bytes in {@code Publish}
+ * frames since the connection was attached. Any thread; the ledger's lock guards the fields.
  */
 public final class CreditLine {
   private final CreditLedger ledger;

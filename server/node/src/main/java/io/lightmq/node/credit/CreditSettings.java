@@ -6,8 +6,8 @@ package io.lightmq.node.credit;
  * @param budgetBytes all grants together never exceed it
  * @param firstBytes what a connection gets at first while the budget has room
  * @param maxBytes the most that one connection's grant grows to
- * @param largestRunBytes the largest run of one message; so much of the budget is kept for runs that
- *     are larger than their connection's grant
+ * @param largestRunBytes the largest run of one message; so much of the budget is kept for runs
+ *     that are larger than their connection's grant
  * @param connections how many connections must always find their least grant
  */
 public record CreditSettings(

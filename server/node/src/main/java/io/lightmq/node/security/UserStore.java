@@ -50,8 +50,7 @@ public final class UserStore implements Authenticator {
   private static final String PASSWORD_ALPHABET =
       "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
-  private static final Set<String> ROLES =
-      Set.of(RoleAuthorizer.ADMIN, RoleAuthorizer.USER);
+  private static final Set<String> ROLES = Set.of(RoleAuthorizer.ADMIN, RoleAuthorizer.USER);
 
   private final Path file;
   private final boolean anonymousFromLoopback;
@@ -95,8 +94,7 @@ public final class UserStore implements Authenticator {
    *
    * @throws IllegalArgumentException if a name or role cannot be
    */
-  public synchronized void put(String name, String password, Set<String> roles)
-      throws IOException {
+  public synchronized void put(String name, String password, Set<String> roles) throws IOException {
     int bytes = name.getBytes(UTF_8).length;
     if (bytes == 0 || bytes > MAX_NAME_BYTES) {
       throw new IllegalArgumentException(

@@ -115,7 +115,9 @@ class HandshakeTest {
   @Test
   void bytesThatAreNoFrameEndOnlyThisConnection() {
     EmbeddedChannel other = harness.open("127.0.0.1");
-    harness.sendBytes(Unpooled.copiedBuffer("GET / HTTP/1.1\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
+    harness.sendBytes(
+        Unpooled.copiedBuffer(
+            "GET / HTTP/1.1\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
     assertThat(harness.goodbye().code()).isIn(FaultCode.TOO_LARGE, FaultCode.PROTOCOL_ERROR);
     assertThat(other.isActive()).isTrue();
   }

@@ -36,8 +36,7 @@ class RequestsTest {
     Command.Publish publish = harness.last(Command.Publish.class);
     assertThat(publish.destinationId()).isEqualTo(40);
     assertThat(publish.number()).isEqualTo(5);
-    assertThat(publish.messages().buffer())
-        .isEqualTo(run(100).setByte(99, 7).nioBuffer());
+    assertThat(publish.messages().buffer()).isEqualTo(run(100).setByte(99, 7).nioBuffer());
     publish.messages().release();
     publish.peer().receipt(9, FaultCode.OK, "");
     assertThat(harness.sent(Frame.Receipts.class).done()).containsExactly(new Frame.Done(9, 1));
@@ -157,8 +156,7 @@ class RequestsTest {
     "'', true, true, true, false"
   })
   void rightsByUserAndVerb(
-      String user, boolean send, boolean consume, boolean create, boolean manage)
-      throws Exception {
+      String user, boolean send, boolean consume, boolean create, boolean manage) throws Exception {
     if (user.isEmpty()) {
       harness.attached();
     } else {
@@ -300,8 +298,7 @@ class RequestsTest {
     }
     harness.sendBytes(together);
     assertThat(harness.goodbye().text()).contains("without any publish credit left");
-    assertThat(harness.commands.stream().filter(Command.Publish.class::isInstance))
-        .hasSize(4);
+    assertThat(harness.commands.stream().filter(Command.Publish.class::isInstance)).hasSize(4);
   }
 
   @Test
@@ -383,8 +380,7 @@ class RequestsTest {
     Peer.OutBuffer room = peer.allocate(100);
     peer.deliver(new Peer.Delivery(1, 1, 1, List.of(), room, 10));
     harness.channel.runPendingTasks();
-    assertThatThrownBy(room::release)
-        .isInstanceOf(IllegalReferenceCountException.class);
+    assertThatThrownBy(room::release).isInstanceOf(IllegalReferenceCountException.class);
   }
 
   @Test

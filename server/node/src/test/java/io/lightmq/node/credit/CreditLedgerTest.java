@@ -137,8 +137,7 @@ class CreditLedgerTest {
   void everyConnectionFindsAtLeastTheFloorEvenWhenTheOthersAreIdle() {
     CreditLedger ledger = new CreditLedger(SETTINGS);
     for (int i = 0; i < SETTINGS.connections(); i++) {
-      assertThat(ledger.open().granted())
-          .isBetween(SETTINGS.floorBytes(), SETTINGS.firstBytes());
+      assertThat(ledger.open().granted()).isBetween(SETTINGS.floorBytes(), SETTINGS.firstBytes());
     }
     assertThat(ledger.exposedBytes()).isLessThanOrEqualTo(SETTINGS.budgetBytes());
   }
