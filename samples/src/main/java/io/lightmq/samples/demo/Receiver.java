@@ -1,5 +1,6 @@
 package io.lightmq.samples.demo;
 
+import io.lightmq.client.message.LightmqMessage;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.Connection;
 import jakarta.jms.ConnectionFactory;
@@ -66,7 +67,7 @@ final class Receiver implements AutoCloseable {
       BytesMessage bytes = (BytesMessage) message;
       byte[] line = new byte[Math.toIntExact(bytes.getBodyLength())];
       bytes.readBytes(line);
-      long enqueuedMillis = message.getJMSDeliveryTime();
+      long enqueuedMillis = ((LightmqMessage) message).enqueuedMillis();
       arrivals.arrived(
           name,
           number,

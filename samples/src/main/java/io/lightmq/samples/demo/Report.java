@@ -56,7 +56,9 @@ final class Report {
           plain.name(),
           gap.after() + 1,
           gap.at() - 1,
-          gap.afterKill() ? "what the broker had not given out when it died, and all until its return" : "while the broker was up");
+          gap.afterKill()
+              ? "what the broker had not given out when it died, and all until its return"
+              : "while the broker was up");
     }
     if (plain.gaps().isEmpty()) {
       System.out.printf("%s missed nothing%n", plain.name());

@@ -1,5 +1,6 @@
 package io.lightmq.tck.faults;
 
+import io.lightmq.client.message.LightmqMessage;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.ConnectionFactory;
 import jakarta.jms.JMSException;
@@ -27,9 +28,13 @@ final class Consumers {
     if (stamp == null) {
       log.foreign(consumer, body.length);
     } else {
-      log.delivered(consumer, stamp, message.getJMSRedelivered());
+      log.delivered(consumer, stamp, message.getJMSRedelivered(), storedMillis(message));
     }
     return stamp;
+  }
+
+  private static long storedMillis(Message message) {
+    return ((LightmqMessage) message).enqueuedMillis();
   }
 
   /** Acknowledges every seventh message and with it the six before. */

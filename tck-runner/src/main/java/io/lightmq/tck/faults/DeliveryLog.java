@@ -1,6 +1,7 @@
 package io.lightmq.tck.faults;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ final class DeliveryLog {
   private final String target;
   private final Map<Integer, BitSet> seen = new HashMap<>();
   private final Map<Integer, BitSet> settled = new HashMap<>();
+  private final Map<Integer, long[]> stored = new HashMap<>();
   private final Map<String, Integer> newest = new HashMap<>();
   private final List<String> facts = new ArrayList<>();
   private int factCount;
@@ -41,26 +43,48 @@ final class DeliveryLog {
     fact("%s got %,d bytes that nobody sent".formatted(consumer, bytes));
   }
 
-  synchronized void delivered(String consumer, Stamp stamp, boolean flagged) {
+  /**
+   * One delivery.
+   *
+   * @param storedMillis when the broker stored it, which tells one that is stored twice from one
+   *     that is given out twice
+   */
+  synchronized void delivered(String consumer, Stamp stamp, boolean flagged, long storedMillis) {
     deliveries++;
     lastDeliveryNanos = System.nanoTime();
     BitSet ofStream = seen.computeIfAbsent(stamp.stream(), stream -> new BitSet());
     boolean again = ofStream.get(stamp.number());
     ofStream.set(stamp.number());
+    long[] times = timesOf(stamp);
     if (again) {
       repeated++;
       if (!flagged) {
         fact("%s came again to %s without JMSRedelivered".formatted(stamp, consumer));
       }
+      if (times[stamp.number()] != storedMillis) {
+        fact(
+            "%s was stored twice, %,d ms apart"
+                .formatted(stamp, storedMillis - times[stamp.number()]));
+      }
     } else if (flagged) {
       flaggedFirst++;
     }
+    times[stamp.number()] = storedMillis;
     if (settled.getOrDefault(stamp.stream(), new BitSet(0)).get(stamp.number())) {
       fact("%s came to %s after its acknowledgement was confirmed".formatted(stamp, consumer));
     }
     if (!again && !flagged) {
       order(consumer, stamp);
     }
+  }
+
+  private long[] timesOf(Stamp stamp) {
+    long[] times = stored.getOrDefault(stamp.stream(), new long[1 << 10]);
+    if (stamp.number() >= times.length) {
+      times = Arrays.copyOf(times, Math.max(stamp.number() + 1, 2 * times.length));
+    }
+    stored.put(stamp.stream(), times);
+    return times;
   }
 
   private void order(String consumer, Stamp stamp) {

@@ -70,6 +70,14 @@ class CheckTest {
   }
 
   @Test
+  void aMessageThatIsStoredTwiceIsFoundEvenIfFlagged() {
+    List<Stamp> stamps = confirm(sync, 1);
+    queue.delivered("c", stamps.get(0), false, 1_000);
+    queue.delivered("c", stamps.get(0), true, 1_250);
+    assertThat(check().violations()).containsExactly("q: 1/1 was stored twice, 250 ms apart");
+  }
+
+  @Test
   void twoSwappedMessagesAreFound() {
     List<Stamp> stamps = confirm(sync, 3);
     deliver("c", List.of(stamps.get(1), stamps.get(0), stamps.get(2)), false);
@@ -78,7 +86,7 @@ class CheckTest {
 
   @Test
   void aMessageThatNobodySentIsFound() {
-    queue.delivered("c", new Stamp(1, 1), false);
+    queue.delivered("c", new Stamp(1, 1), false, 1_000);
     queue.foreign("c", 12);
     assertThat(check().violations())
         .containsExactly("q: c got 12 bytes that nobody sent", "q: 1/1 came but was never sent");
@@ -130,7 +138,7 @@ class CheckTest {
   }
 
   private void deliver(String consumer, List<Stamp> stamps, boolean flagged) {
-    stamps.forEach(stamp -> queue.delivered(consumer, stamp, flagged));
+    stamps.forEach(stamp -> queue.delivered(consumer, stamp, flagged, 1_000));
   }
 
   private static List<Stamp> confirm(SendLog log, int count) {

@@ -44,6 +44,7 @@ public abstract class LightmqMessage implements Message {
   private long timestamp;
   private long expiration;
   private long deliveryTime;
+  private long enqueuedMillis;
   private boolean redelivered;
 
   /** Acknowledges what the message's session has delivered. */
@@ -96,6 +97,19 @@ public abstract class LightmqMessage implements Message {
     } else {
       expiration = timestamp + timeToLive < 0 ? Long.MAX_VALUE : timestamp + timeToLive;
     }
+  }
+
+  final void enqueued(long millis) {
+    enqueuedMillis = millis;
+  }
+
+  /**
+   * When the broker stored the message, by the broker's clock; 0 for one that was not received.
+   *
+   * <p>Not a property, because the names of a message's properties are the application's.
+   */
+  public final long enqueuedMillis() {
+    return enqueuedMillis;
   }
 
   /** Sets what {@link #acknowledge} does. */

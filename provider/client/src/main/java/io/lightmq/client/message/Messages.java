@@ -80,6 +80,7 @@ public final class Messages {
     MessageReader reader = MessageReader.ofEntry(buffer, 0);
     LightmqMessage message = empty(reader.bodyType());
     message.receive(reader, mapper, deliveries, Entry.expiryMillis(buffer, 0));
+    message.enqueued(Entry.enqueuedMillis(buffer, 0));
     return message;
   }
 
