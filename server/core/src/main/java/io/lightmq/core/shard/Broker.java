@@ -86,6 +86,11 @@ public final class Broker implements AutoCloseable {
     return shard.startEpoch();
   }
 
+  /** Asks for a checkpoint soon, whether the journal needs it or not. Any thread. */
+  void wantCheckpoint() {
+    shard.wantCheckpoint();
+  }
+
   /** What the shard counted last, at most about a second ago. Any thread. */
   public BrokerMetrics metrics() {
     return shard.metrics();

@@ -275,6 +275,11 @@ final class Shard implements ShardBatch.Observer {
     loop.schedule(TICK_NANOS, this::tick);
   }
 
+  /** Asks for a checkpoint. */
+  void wantCheckpoint() {
+    loop.execute(parts.checkpoints()::want);
+  }
+
   private void reclaimIfWorthIt() {
     long dead = parts.checkpoints().deadBytes();
     long all = 0;

@@ -37,17 +37,21 @@ final class BrokerHarness {
   }
 
   static BrokerSettings settings(int journalFileBytes) {
+    return settings(journalFileBytes, 1 << 17);
+  }
+
+  static BrokerSettings settings(int journalFileBytes, int windowBytes) {
     return new BrokerSettings(
         Durability.HIGH,
         true,
         List.of(new BrokerSettings.DestinationRule("fast.*", Durability.PERFORMANCE)),
-        1 << 17,
+        windowBytes,
         1 << 20,
         JournalSettings.small(journalFileBytes),
         new SegmentSettings(64 << 10, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
         16 << 10,
         8 << 10,
-        16 << 10,
+        8 << 10,
         80,
         0,
         5_000);

@@ -106,7 +106,7 @@ class FakePeer implements Peer {
               delivery.consumerId(),
               Entry.destinationId(entries, at),
               Entry.lane(entries, at),
-              Entry.sequence(entries, at),
+              sequenceOf(Entry.sequence(entries, at)),
               deliveries,
               text == null ? "" : text));
       at += length;
@@ -120,6 +120,11 @@ class FakePeer implements Peer {
       received.add(each);
       onReceived.accept(each);
     }
+  }
+
+  /** The sequence that the client believes to see. */
+  long sequenceOf(long stored) {
+    return stored;
   }
 
   @Override

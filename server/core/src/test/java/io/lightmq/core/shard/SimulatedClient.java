@@ -391,8 +391,9 @@ final class SimulatedClient {
 
   private void received(FakePeer from, Received received) {
     Queue queue = simulation.queues().get(received.consumerId() - 1);
-    Message message = simulation.delivered(queue, received);
-    if (!from.dead && from == peer) {
+    boolean alive = !from.dead && from == peer;
+    Message message = simulation.delivered(queue, received, alive);
+    if (alive) {
       held.add(new Held(received, message, queue));
     }
   }
@@ -413,7 +414,7 @@ final class SimulatedClient {
     if (some.isEmpty()) {
       return;
     }
-    int c = random.nextBoolean() ? harness.nextCorrelation() : 0;
+    int c = !simulation.quiet() && random.nextBoolean() ? harness.nextCorrelation() : 0;
     for (Held each : some) {
       each.message().acknowledgementSent = true;
     }

@@ -5,6 +5,8 @@ import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.shard.SimulationModel.Message;
 import io.lightmq.core.shard.SimulationModel.Queue;
 import io.lightmq.core.sim.PowerCut;
+import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import java.io.IOException;
@@ -34,8 +36,15 @@ final class Simulation {
     /** Told before each start. */
     void starting(boolean begins) {}
 
-    /** Told of a crash, after the disk has lost what it loses. */
-    void crashed(BrokerHarness harness, boolean power) throws IOException {}
+    /** The disk under the broker. */
+    Disk disk(Disk disk) {
+      return disk;
+    }
+
+    /** How checkpoints destage. */
+    Checkpoints.Destaging destaging(SegmentStore segments, ShardState state) {
+      return (plan, bytes) -> segments.destage(plan, bytes, () -> false);
+    }
   }
 
   private final long seed;
@@ -53,6 +62,7 @@ final class Simulation {
   private final Map<Queue, Long> lastKnownIds = new HashMap<>();
   private final List<SimulatedClient> clients = new ArrayList<>();
   private boolean draining;
+  private boolean quiet;
   private long connections;
   private int crashes;
 
@@ -61,7 +71,12 @@ final class Simulation {
     this.random = new Random(seed);
     this.harness = new BrokerHarness(seed);
     this.plant = plant;
-    harness.settings = BrokerHarness.settings(random.nextBoolean() ? 64 << 10 : 48 << 10);
+    int[] fileBytes = {16 << 10, 20 << 10, 32 << 10, 64 << 10};
+    harness.settings =
+        BrokerHarness.settings(
+            fileBytes[random.nextInt(fileBytes.length)], 1 << (15 + random.nextInt(3)));
+    harness.wrap = plant::disk;
+    harness.destaging = plant::destaging;
   }
 
   BrokerHarness harness() {
@@ -78,6 +93,11 @@ final class Simulation {
 
   List<Queue> queues() {
     return queues;
+  }
+
+  /** Whether nobody asks for a force at this time, so that what is written stays unforced. */
+  boolean quiet() {
+    return quiet;
   }
 
   int crashes() {
@@ -129,6 +149,9 @@ final class Simulation {
     for (int attempt = 0; ; attempt++) {
       try {
         harness.open();
+        if (random.nextBoolean()) {
+          harness.loops.delay("destage", 1 + random.nextInt(50_000_000));
+        }
         break;
       } catch (PowerCut cut) {
         harness.crash(true);
@@ -153,7 +176,20 @@ final class Simulation {
   private void step() throws IOException {
     SimulatedClient client = clients.get(random.nextInt(clients.size()));
     int what = random.nextInt(1000);
-    if (what < 350) {
+    if (random.nextInt(30) == 0) {
+      quiet = !quiet;
+    }
+    if (quiet && (what < 350 || (what >= 760 && what < 920))) {
+      if (what < 50) {
+        harness.broker.wantCheckpoint();
+      } else if (what < 250) {
+        client.acknowledge();
+      } else {
+        client.pull();
+      }
+    } else if (what < 10) {
+      harness.broker.wantCheckpoint();
+    } else if (what < 350) {
       client.send();
     } else if (what < 600) {
       client.pull();
@@ -218,7 +254,6 @@ final class Simulation {
   private void crash(boolean power) throws IOException {
     crashes++;
     harness.crash(power);
-    plant.crashed(harness, power);
     model.crashed(power);
     clients.forEach(SimulatedClient::crashed);
     start();
@@ -234,13 +269,14 @@ final class Simulation {
 
   // ---- what is seen ----
 
-  Message delivered(Queue queue, Received received) {
+  /** A message came; a client that has closed its connection does not look at it any more. */
+  Message delivered(Queue queue, Received received, boolean alive) {
     lastKnownIds.put(queue, received.destinationId());
     Message message = queue.messages.get(received.text());
     for (Invariant invariant : invariants) {
       invariant.delivered(queue, message, received);
     }
-    message.seen = true;
+    message.seen |= alive;
     message.sequence = received.sequence();
     message.drained |= draining;
     return message;
@@ -257,7 +293,7 @@ final class Simulation {
     start();
     draining = true;
     FakePeer peer = newPeer();
-    peer.onReceived = received -> delivered(queues.get(received.consumerId() - 1), received);
+    peer.onReceived = received -> delivered(queues.get(received.consumerId() - 1), received, true);
     harness.broker.submit(
         new Command.Attach(peer, 1_000_000, new java.util.UUID(98, seed), 1, 1, "client0"));
     harness.reply(peer, 1_000_000);
