@@ -104,15 +104,22 @@ final class Publishing {
   void retryHeld() {
     for (PeerSession session : List.copyOf(holding)) {
       takeWaiting(session);
-      Command.Publish next = session.heldPublishes().peek();
+      Command.Publish next = session.heldPublishes().poll();
       while (next != null && take(session, next)) {
-        session.heldPublishes().poll();
-        next = session.heldPublishes().peek();
+        next = session.heldPublishes().poll();
+      }
+      if (next != null) {
+        session.heldPublishes().addFirst(next);
       }
       if (next == null && !waitsForRoom(session)) {
         holding.remove(session);
       }
     }
+  }
+
+  /** Whether there is room; what is too long for any batch is let through and refused then. */
+  private boolean admitted(long bytes, boolean publishes) {
+    return admission.admit(Math.min(bytes, settings.maxBatchBytes()), publishes);
   }
 
   /** Whether a commit is next and waits only for room. */
@@ -155,7 +162,8 @@ final class Publishing {
   private boolean take(PeerSession session, Command.Publish command) {
     Link link = linkOf(session);
     long number = command.number();
-    if (waitsForRoom(session) || !admission.admit(bytesOf(command, session.user().length), true)) {
+    if (waitsForRoom(session)
+        || (number > 0 && !admitted(bytesOf(command, session.user().length), true))) {
       return false;
     }
     if (number > 0 && link.judge(number) == Link.Verdict.REPEAT) {
@@ -373,7 +381,7 @@ final class Publishing {
     Command.Commit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
       long bytes = bytesOf(next, session.user().length);
-      if (bytes <= settings.maxBatchBytes() && !admission.admit(bytes, !next.runs().isEmpty())) {
+      if (!admitted(bytes, !next.runs().isEmpty())) {
         holding.add(session);
         return;
       }
@@ -423,6 +431,8 @@ final class Publishing {
       plan(session, run, plan);
     }
     checkSize(command);
+    plan.durableBytes += bytesOf(command.acked());
+    checkBatch(plan);
     for (Command.Acked acked : command.acked()) {
       plan(session, acked, plan);
     }
@@ -463,10 +473,13 @@ final class Publishing {
       }
       case NOWHERE -> {}
     }
+  }
+
+  private void checkBatch(Plan plan) {
     if (plan.durableBytes > settings.maxBatchBytes()) {
       throw new Refusal(
           FaultCode.TRANSACTION_TOO_LARGE,
-          "its entries take "
+          "its entries and acknowledgements take "
               + plan.durableBytes
               + " bytes, more than "
               + settings.maxBatchBytes()

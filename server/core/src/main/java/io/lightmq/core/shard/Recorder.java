@@ -9,6 +9,7 @@ import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.Epoch;
 import io.lightmq.core.record.ShardRecord.Part;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Durability;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.EntryStamp;
@@ -172,7 +173,8 @@ final class Recorder {
   /** Makes what was appended to a lane visible with the turn's batch. */
   void show(Lane lane, Mark mark) {
     lane.await(batchOffset(), mark);
-    lazyForce |= mark == Mark.WRITTEN;
+    lazyForce |=
+        mark == Mark.WRITTEN && lane.destination().settings().tier() == Durability.BALANCED;
   }
 
   /** The sequence of the next message of a lane; begins another epoch if the counter is used up. */

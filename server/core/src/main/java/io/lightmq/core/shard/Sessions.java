@@ -133,6 +133,14 @@ final class Sessions {
   }
 
   private void checkFree(String clientId) {
+    if (clientId.isEmpty() || clientId.length() > Subscribing.MAX_NAME_CHARS) {
+      throw new Refusal(
+          FaultCode.BAD_REQUEST,
+          "a client id has 1 to "
+              + Subscribing.MAX_NAME_CHARS
+              + " characters, this one has "
+              + clientId.length());
+    }
     PeerSession user = byClientId.get(clientId);
     if (user != null) {
       throw new Refusal(

@@ -10,6 +10,7 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -39,6 +40,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Room in the window that no single small record exceeds. */
   private static final int SLACK_BYTES = 8 << 10;
 
+  private static final long RETRY_NANOS = 5_000_000;
+
   private record Touch(Subscription subscription, int lane, long blockKey) {}
 
   private record GivenUp(Subscription subscription, SequenceRange range, Decisions.Reason reason) {}
@@ -63,6 +66,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private Loop.@Nullable Timer parkedTimer;
   private long parkedTimerNanos = Long.MAX_VALUE;
   private Loop.@Nullable Timer flushTimer;
+  private Loop.@Nullable Timer retryTimer;
 
   ShardRunner(ShardParts parts, CommandQueue queue, Loop loop, ShardBatch.Observer observer) {
     this.parts = parts;
@@ -103,10 +107,14 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     advance();
     while (!others.isEmpty()) {
       Command next = others.peek();
-      if (!ended && !admit(roomFor(next), false)) {
+      long room = roomFor(next);
+      if (!ended && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
         break;
       }
       others.remove();
+      if (next instanceof Command.Acknowledge && room > parts.settings().maxBatchBytes()) {
+        next = tooLong(next, room);
+      }
       parts.counters().commands++;
       parts.commands().execute(next);
     }
@@ -140,6 +148,17 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       bytes += publish.messages().buffer().remaining();
       publishes.add(publish);
     }
+  }
+
+  private Command tooLong(Command command, long bytes) {
+    return new Command.Expel(
+        command.peer(),
+        FaultCode.TOO_LARGE,
+        "one acknowledgement takes "
+            + bytes
+            + " bytes in the journal, the limit is "
+            + parts.settings().maxBatchBytes()
+            + "; acknowledge in smaller steps");
   }
 
   private static long roomFor(Command command) {
@@ -191,6 +210,16 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     parts.checkpoints().turn();
     recorder.runTurnEffects();
     setTimers();
+    if ((parts.publishing().isHolding() || !others.isEmpty()) && retryTimer == null) {
+      // Room may come without a mark moving: the journal's trim, a message freed from memory.
+      retryTimer =
+          loop.schedule(
+              RETRY_NANOS,
+              () -> {
+                retryTimer = null;
+                drain();
+              });
+    }
   }
 
   /** Appends what was recorded. */
@@ -314,6 +343,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     if (flushTimer != null) {
       flushTimer.cancel();
+    }
+    if (retryTimer != null) {
+      retryTimer.cancel();
     }
   }
 

@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Subscribing {
+  /** The longest name of a subscription, and the longest client id. */
+  static final int MAX_NAME_CHARS = 512;
+
   private static final long VOLATILE_ID = 1L << 62;
 
   private final ShardState state;
@@ -180,6 +183,14 @@ final class Subscribing {
   private static SubscriptionKey key(PeerSession session, @Nullable String name) {
     if (name == null || name.isEmpty()) {
       throw new Refusal(FaultCode.INVALID_SUBSCRIPTION, "the subscription has no name");
+    }
+    if (name.length() > MAX_NAME_CHARS) {
+      throw new Refusal(
+          FaultCode.INVALID_SUBSCRIPTION,
+          "a subscription's name has at most "
+              + MAX_NAME_CHARS
+              + " characters, this one has "
+              + name.length());
     }
     return new SubscriptionKey(session.clientId(), name);
   }

@@ -222,6 +222,24 @@ final class SimulatedClient {
             true));
   }
 
+  /** Nothing stays without an answer when time passes. */
+  void everythingIsAnswered() {
+    if (!attached || !unanswered.isEmpty() || !awaitedAcks.isEmpty() || !volatileRuns.isEmpty()) {
+      throw new AssertionError(
+          "client "
+              + id
+              + (attached ? "" : " is not attached,")
+              + " waits for answers to "
+              + unanswered.keySet()
+              + " and "
+              + awaitedAcks.size()
+              + " acknowledgements and "
+              + volatileRuns.size()
+              + " volatile runs; publishes paused: "
+              + harness.broker.metrics().publishesPaused());
+    }
+  }
+
   // ---- sending ----
 
   private Message newMessage(Queue queue, boolean persistent) {

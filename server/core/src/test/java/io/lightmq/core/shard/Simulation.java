@@ -288,6 +288,7 @@ final class Simulation {
     lookAll();
     harness.loops.advance(3_000_000_000L);
     lookAll();
+    clients.forEach(SimulatedClient::everythingIsAnswered);
     clients.forEach(SimulatedClient::crashed);
     harness.close();
     start();
