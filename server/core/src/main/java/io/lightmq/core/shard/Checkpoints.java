@@ -160,6 +160,12 @@ final class Checkpoints {
       return;
     }
     if (phase == Phase.IDLE && isDue()) {
+      if (journal.appended() == newestOffset) {
+        // Each snapshot has an offset of its own: an empty batch makes one.
+        recorder.batchOffset();
+        stores.shard().execute(() -> {});
+        return;
+      }
       begin();
     }
     if (phase == Phase.ENCODING && picture != null) {
@@ -370,6 +376,7 @@ final class Checkpoints {
     failed++;
     notRewritable.addAll(plan.rewrite());
     retryAtNanos = time.nowNanos() + RETRY_NANOS;
+    wanted |= whenDone == null;
     boolean full = DiskFullException.isFull(cause);
     log.warn(
         "Checkpoint at offset {} is given up{}; tried again in {} ms",

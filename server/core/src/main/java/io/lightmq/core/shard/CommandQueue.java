@@ -48,19 +48,9 @@ final class CommandQueue {
     return count(others.poll());
   }
 
-  /** The next command that is no publish, which stays; or null. */
-  @Nullable Command peekOther() {
-    return others.peek();
-  }
-
   /** The next publish, or null. */
   @Nullable Command pollPublish() {
     return count(publishes.poll());
-  }
-
-  /** The next publish, which stays; or null. */
-  @Nullable Command peekPublish() {
-    return publishes.peek();
   }
 
   /** How many commands wait. */

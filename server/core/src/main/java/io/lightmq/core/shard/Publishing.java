@@ -309,8 +309,9 @@ final class Publishing {
           Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
     } else {
       recorder.record(new Refused(link.id(), number, refusal.code(), refusal.text()));
+      // Durable, so that a client that was told never has to repeat this number.
       recorder.effect(
-          Mark.WRITTEN, () -> peer.receipt(correlation, refusal.code(), refusal.text()));
+          Mark.DURABLE, () -> peer.receipt(correlation, refusal.code(), refusal.text()));
     }
   }
 

@@ -103,7 +103,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     queue.draining();
     parts.time().look();
     parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
-    collect();
+    boolean all = collect();
     advance();
     while (!others.isEmpty()) {
       Command next = others.peek();
@@ -122,22 +122,25 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       paused = "";
       parts.publishing().retryHeld();
     }
-    for (Command.Publish publish : publishes) {
-      parts.counters().commands++;
-      parts.commands().execute(publish);
+    if (ended || (all && others.isEmpty())) {
+      for (Command.Publish publish : publishes) {
+        parts.counters().commands++;
+        parts.commands().execute(publish);
+      }
+      publishes.clear();
     }
-    publishes.clear();
     if (queue.size() > 0 && queue.wake()) {
       loop.execute(this::drain);
     }
   }
 
-  private void collect() {
-    Command other = others.size() < MAX_OTHERS ? queue.pollOther() : null;
-    while (other != null) {
-      others.add(other);
-      other = others.size() < MAX_OTHERS ? queue.pollOther() : null;
-    }
+  /**
+   * Takes commands from the mailbox: publishes first, so that whatever a client sent before one of
+   * them, such as the commit with the number before, is among the others.
+   *
+   * @return whether all others are taken, so that the publishes may follow
+   */
+  private boolean collect() {
     long bytes = 0;
     while (publishes.size() < MAX_PUBLISHES && bytes < BatchBuilder.FULL_BYTES) {
       Command next = queue.pollPublish();
@@ -148,6 +151,14 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       bytes += publish.messages().buffer().remaining();
       publishes.add(publish);
     }
+    while (others.size() < MAX_OTHERS) {
+      Command other = queue.pollOther();
+      if (other == null) {
+        return true;
+      }
+      others.add(other);
+    }
+    return false;
   }
 
   private Command tooLong(Command command, long bytes) {
@@ -210,7 +221,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     parts.checkpoints().turn();
     recorder.runTurnEffects();
     setTimers();
-    if ((parts.publishing().isHolding() || !others.isEmpty()) && retryTimer == null) {
+    boolean waits = parts.publishing().isHolding() || !others.isEmpty() || !publishes.isEmpty();
+    if (waits && retryTimer == null) {
       // Room may come without a mark moving: the journal's trim, a message freed from memory.
       retryTimer =
           loop.schedule(

@@ -29,6 +29,7 @@ final class SimulatedClient {
     final Map<Integer, List<SequenceRange>> acked;
     final boolean durable;
     int correlation;
+    boolean answered;
 
     Sent(
         Queue queue,
@@ -183,7 +184,9 @@ final class SimulatedClient {
     while (!unanswered.isEmpty() && unanswered.firstKey() <= answer.last()) {
       Map.Entry<Long, Sent> first = unanswered.pollFirstEntry();
       Peer.Outcome outcome = outcomes.get(first.getKey());
-      answered(first.getValue(), outcome == null ? FaultCode.OK : outcome.code(), true);
+      if (!first.getValue().answered) {
+        answered(first.getValue(), outcome == null ? FaultCode.OK : outcome.code(), true);
+      }
     }
     for (Map.Entry<Long, Sent> each : unanswered.entrySet()) {
       submit(each.getKey(), each.getValue());
@@ -354,11 +357,18 @@ final class SimulatedClient {
       return;
     }
     Long number = numbers.remove(receipt.correlation());
-    Sent sent = number == null ? null : unanswered.remove(number);
+    Sent sent = number == null ? null : unanswered.get(number);
     if (sent == null) {
       throw new AssertionError("client " + id + " got an answer to nothing: " + receipt);
     }
-    answered(sent, receipt.code(), false);
+    if (!sent.answered) {
+      sent.answered = true;
+      answered(sent, receipt.code(), false);
+    }
+    // What was answered is kept until all before it is: after a crash the broker may know neither.
+    while (!unanswered.isEmpty() && unanswered.firstEntry().getValue().answered) {
+      unanswered.pollFirstEntry();
+    }
     if (receipt.code() == FaultCode.DESTINATION_GONE) {
       destinationIds.remove(sent.queue);
     }
