@@ -30,7 +30,7 @@ final class Acknowledging {
       link.acknowledge(Arrived.places(List.of(message)));
       return;
     }
-    lazy.add(message);
+    lazy.add(message.placeOnly());
     if (lazy.size() >= LAZY_MESSAGES) {
       flush();
     } else if (!timerRuns) {

@@ -25,6 +25,8 @@ record Arrived(
     int deliveries,
     byte[] entry) {
 
+  private static final byte[] NO_BYTES = {};
+
   /**
    * The messages of a delivery, copied out of it.
    *
@@ -97,8 +99,21 @@ record Arrived(
     }
   }
 
+  /** The same without its bytes, for what only has to be settled. */
+  Arrived placeOnly() {
+    return new Arrived(consumer, number, destinationId, lane, sequence, deliveries, NO_BYTES);
+  }
+
   /** The places of messages, per consumer, neighbours joined, in the order of arrival. */
   static List<Frame.Acked> places(List<Arrived> messages) {
+    if (messages.size() == 1) {
+      Arrived only = messages.get(0);
+      return List.of(
+          new Frame.Acked(
+              only.consumer.id(),
+              only.destinationId,
+              List.of(new SequenceRange(only.lane, only.sequence, 1))));
+    }
     record Key(int consumerId, long destinationId) {}
     Map<Key, List<SequenceRange>> ranges = new LinkedHashMap<>();
     for (Arrived message : messages) {

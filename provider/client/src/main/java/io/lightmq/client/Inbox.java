@@ -61,6 +61,7 @@ final class Inbox {
   private boolean closed;
   private boolean givingBack;
   private boolean transactionLost;
+  private boolean redeliverCurrent;
   private long arrivals;
   private int failuresInARow;
   private long pauseUntilNanos;
@@ -368,7 +369,7 @@ final class Inbox {
   private void handedOver(Arrived message) {
     message.consumer().unsettled++;
     if (mode.isExplicit()) {
-      delivered.add(message);
+      delivered.add(message.placeOnly());
     }
   }
 
@@ -445,7 +446,8 @@ final class Inbox {
     lock.lock();
     try {
       if (!mode.isExplicit()) {
-        settleListened(message, failed);
+        settleListened(message, failed || redeliverCurrent);
+        redeliverCurrent = false;
       }
       dispatching = null;
       changed.signalAll();
@@ -540,6 +542,16 @@ final class Inbox {
       lock.unlock();
     }
     over.forEach(detach);
+  }
+
+  /** The message whose listener runs on this thread, if any, is to be delivered again. */
+  void recoverCurrent() {
+    lock.lock();
+    try {
+      redeliverCurrent = dispatching != null && isDispatcher();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Gives back what was handed over and what waits, so that it comes again in order. */

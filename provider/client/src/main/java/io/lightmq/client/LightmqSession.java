@@ -456,6 +456,8 @@ final class LightmqSession implements QueueSession, TopicSession {
     }
     if (mode == AckMode.CLIENT) {
       inbox.recover();
+    } else {
+      inbox.recoverCurrent();
     }
   }
 

@@ -150,11 +150,29 @@ final class Outbound {
       return;
     }
     BrokerLink.Sending sending = publish(target, persistent, bytes);
+    if (fixed == null) {
+      forgetIfGone(sending, envelope.name(), target);
+    }
     if (listener != null) {
       completions.add(sending, message, listener);
     } else {
       Completions.receipt(sending, settings.link().requestTimeoutMillis());
     }
+  }
+
+  /** A destination that was deleted is resolved anew by the next send, which may make it again. */
+  private void forgetIfGone(
+      BrokerLink.Sending sending, DestinationName name, BrokerLink.Target target) {
+    var unused =
+        sending.whenComplete(
+            (done, failure) -> {
+              if (failure instanceof LinkException link
+                  && link.code() == FaultCode.DESTINATION_GONE) {
+                synchronized (targets) {
+                  targets.remove(name, target);
+                }
+              }
+            });
   }
 
   private static void check(Options options) throws JMSException {

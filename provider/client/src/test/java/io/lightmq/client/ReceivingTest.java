@@ -306,6 +306,21 @@ class ReceivingTest {
   }
 
   @Test
+  void aConnectionLostWhileConsumersAreOpenedAgainIsTriedOnceMore() throws Exception {
+    open(Session.AUTO_ACKNOWLEDGE);
+    CompletableFuture<Message> receiving = begin(consumer::receive);
+    pull();
+    broker.expectToo(Frame.AttachConsumer.class);
+    broker.cut();
+    broker.expect(Frame.AttachConsumer.class);
+    broker.cut();
+    Frame.AttachConsumer again = broker.expect(Frame.AttachConsumer.class);
+    broker.send(new Frame.ConsumerAttached(again.correlation(), broker.idOf("orders")));
+    broker.send(broker.deliver(pull(), "orders", 1, 0, "at last"));
+    assertThat(text(receiving.get(10, TimeUnit.SECONDS))).isEqualTo("at last");
+  }
+
+  @Test
   void aConsumerThatCannotBeOpenedAgainFails() throws Exception {
     open(Session.AUTO_ACKNOWLEDGE);
     LinkedBlockingQueue<JMSException> told = new LinkedBlockingQueue<>();
@@ -406,6 +421,33 @@ class ReceivingTest {
       next = broker.expect(Frame.class);
     }
     return next;
+  }
+
+  @Test
+  void recoverInAListenerBringsItsMessageAgain() throws Exception {
+    open(Session.AUTO_ACKNOWLEDGE);
+    LinkedBlockingQueue<Boolean> redelivered = new LinkedBlockingQueue<>();
+    broker.on(Frame.Acknowledge.class, ack -> List.of());
+    consumer.setMessageListener(
+        message -> {
+          try {
+            redelivered.add(message.getJMSRedelivered());
+            if (!message.getJMSRedelivered()) {
+              session.recover();
+            }
+          } catch (JMSException e) {
+            throw new AssertionError(e);
+          }
+        });
+    broker.send(broker.deliver(pull(), "orders", 1, 0, "a"));
+    Frame.Return given = (Frame.Return) skipPulls();
+    assertThat(given.attempted()).isTrue();
+    broker.send(new Frame.Ok(given.correlation()));
+    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.send(broker.deliver(lastPull(), "orders", 1, 1, "a"));
+    assertThat(redelivered.poll(10, TimeUnit.SECONDS)).isFalse();
+    assertThat(redelivered.poll(10, TimeUnit.SECONDS)).isTrue();
+    org.awaitility.Awaitility.await().until(() -> acknowledged() == 1);
   }
 
   @Test

@@ -186,7 +186,7 @@ final class ScriptedBroker implements AutoCloseable {
   Frame.Deliver deliver(
       Frame.PullOne pull, String destination, long firstSequence, int earlier, String... texts) {
     ByteBuffer entries = ByteBuffer.allocate(1 << 20);
-    EntryStamp stamp = new EntryStamp(4, 1, idOf(destination), 5_000, 1, "anna".getBytes());
+    EntryStamp stamp = new EntryStamp(4, 1, idOf(destination), 5_000, 1, new byte[] {'a'});
     int at = 0;
     for (String text : texts) {
       byte[] message = text(text);

@@ -216,6 +216,24 @@ class SendingTest {
   }
 
   @Test
+  void aConnectionLostWhileProducersAreOpenedAgainLosesNothing() throws Exception {
+    open("");
+    Listener listener = new Listener();
+    producer.send(session.createTextMessage("a"), listener);
+    Frame.Publish first = broker.expect(Frame.Publish.class);
+    broker.expectToo(Frame.AttachProducer.class);
+    broker.cut();
+    broker.expect(Frame.AttachProducer.class);
+    broker.cut();
+    Frame.AttachProducer again = broker.expect(Frame.AttachProducer.class);
+    broker.send(new Frame.ProducerAttached(again.correlation(), broker.idOf("orders")));
+    Frame.Publish second = broker.expect(Frame.Publish.class);
+    assertThat(second).isEqualTo(first);
+    broker.receipt(second);
+    assertThat(listener.next()).isEqualTo("done a");
+  }
+
+  @Test
   void whatWasRefusedWhileTheConnectionWasLostIsTold() throws Exception {
     open("&batchBytes=1");
     Listener listener = new Listener();

@@ -16,13 +16,20 @@ final class Asking {
   private final EventLoop loop;
   private final Requests requests;
   private final BooleanSupplier isOpen;
+  private final BooleanSupplier isUnconnected;
   private final BooleanSupplier isEnded;
 
-  /** The two states are asked for on the loop. */
-  Asking(EventLoop loop, Requests requests, BooleanSupplier isOpen, BooleanSupplier isEnded) {
+  /** The states are asked for on the loop. */
+  Asking(
+      EventLoop loop,
+      Requests requests,
+      BooleanSupplier isOpen,
+      BooleanSupplier isUnconnected,
+      BooleanSupplier isEnded) {
     this.loop = loop;
     this.requests = requests;
     this.isOpen = isOpen;
+    this.isUnconnected = isUnconnected;
     this.isEnded = isEnded;
   }
 
@@ -57,7 +64,8 @@ final class Asking {
       IntFunction<Frame> frame,
       Function<Frame, T> answer,
       CompletableFuture<T> result) {
-    if (isEnded.getAsBoolean()) {
+    boolean lossHasDoneIt = onLoss == OnLoss.DONE && isUnconnected.getAsBoolean();
+    if (isEnded.getAsBoolean() || lossHasDoneIt) {
       end(onLoss, answer, result);
       return;
     }

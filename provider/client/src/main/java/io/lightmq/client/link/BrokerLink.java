@@ -43,9 +43,8 @@ public interface BrokerLink {
   void closeTarget(Target target);
 
   /**
-   * Opens a consumer.
+   * Opens a consumer, whose id is from {@link #nextConsumerId}; deliveries come once it pulls.
    *
-   * @param consumerId from {@link #nextConsumerId}; deliveries may come as soon as it pulls
    * @return the destination id
    */
   CompletableFuture<Long> openConsumer(ConsumerSpec spec);

@@ -3,6 +3,7 @@ package io.lightmq.client.link;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.ArrayList;
@@ -70,8 +71,36 @@ final class LinkWriter {
   }
 
   void acknowledge(List<Frame.Acked> acked) {
-    acks.addAll(acked);
+    for (Frame.Acked next : acked) {
+      Frame.Acked joined = acks.isEmpty() ? null : join(acks.get(acks.size() - 1), next);
+      if (joined == null) {
+        acks.add(next);
+      } else {
+        acks.set(acks.size() - 1, joined);
+      }
+    }
     endTurnLater(acks.size());
+  }
+
+  /** Two acknowledgements as one, if the second follows the first directly; else null. */
+  private static Frame.@Nullable Acked join(Frame.Acked first, Frame.Acked second) {
+    if (first.consumerId() != second.consumerId()
+        || first.destinationId() != second.destinationId()
+        || first.ranges().size() != 1
+        || second.ranges().size() != 1) {
+      return null;
+    }
+    SequenceRange a = first.ranges().get(0);
+    SequenceRange b = second.ranges().get(0);
+    if (a.lane() != b.lane()
+        || a.from() + a.count() != b.from()
+        || a.from() >>> 32 != (b.from() + b.count() - 1) >>> 32) {
+      return null;
+    }
+    return new Frame.Acked(
+        first.consumerId(),
+        first.destinationId(),
+        List.of(new SequenceRange(a.lane(), a.from(), a.count() + b.count())));
   }
 
   private void endTurnLater(int gathered) {

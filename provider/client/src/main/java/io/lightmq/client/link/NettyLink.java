@@ -67,7 +67,9 @@ final class NettyLink implements BrokerLink, Connector.Events {
     this.clientId = settings.clientId();
     this.writer = new LinkWriter(loop);
     this.requests = new Requests(loop, settings.requestTimeoutMillis(), writer::write);
-    this.asking = new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
+    this.asking =
+        new Asking(
+            loop, requests, () -> state == State.OPEN, writer::isIdle, () -> state == State.ENDED);
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
@@ -118,8 +120,9 @@ final class NettyLink implements BrokerLink, Connector.Events {
     }
   }
 
-  private static Throwable unwrap(Throwable failure) {
-    Throwable cause = failure;
+  /** The cause behind the wrappers of futures. */
+  static Throwable unwrap(@Nullable Throwable failure) {
+    Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
     while ((cause instanceof ExecutionException
             || cause instanceof java.util.concurrent.CompletionException)
         && cause.getCause() != null) {
@@ -518,7 +521,16 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted) {
-    return asking.ok(OnLoss.DONE, c -> new Frame.Return(c, returned, attempted));
+    return asking
+        .ok(OnLoss.DONE, c -> new Frame.Return(c, returned, attempted))
+        .exceptionallyCompose(NettyLink::unlessBackAlready);
+  }
+
+  /** What is not in flight any more is back in the broker, as after a lost connection. */
+  private static CompletableFuture<Void> unlessBackAlready(Throwable failure) {
+    return unwrap(failure) instanceof LinkException link && link.code() == FaultCode.NOT_IN_FLIGHT
+        ? CompletableFuture.allOf()
+        : CompletableFuture.failedFuture(failure);
   }
 
   @Override

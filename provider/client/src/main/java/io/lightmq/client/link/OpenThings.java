@@ -5,6 +5,7 @@ import io.lightmq.client.link.BrokerLink.Target;
 import io.lightmq.client.link.BrokerLink.Temporary;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -120,6 +122,7 @@ final class OpenThings {
                     if (answer instanceof Frame.ProducerAttached attached) {
                       target.resolved(attached.destinationId());
                     } else {
+                      requireAnswer(failure);
                       gone.add(target);
                     }
                     return gone;
@@ -147,6 +150,7 @@ final class OpenThings {
               .handle(
                   (answer, failure) -> {
                     if (failure != null) {
+                      requireAnswer(failure);
                       consumers.remove(spec.consumerId());
                       lost.lost(
                           spec.consumerId(), Connector.failure("reopening a consumer", failure));
@@ -155,6 +159,14 @@ final class OpenThings {
                   }));
     }
     return all(answers);
+  }
+
+  /** Lets only the broker's own refusals pass: a lost connection is none, all is tried again. */
+  private static void requireAnswer(@Nullable Throwable failure) {
+    LinkException cause = Connector.failure("opening again", NettyLink.unwrap(failure));
+    if (cause.code() == FaultCode.OUTCOME_UNKNOWN || cause.code() == FaultCode.CLOSING) {
+      throw new CompletionException(cause);
+    }
   }
 
   /** The frame that opens a consumer. */

@@ -33,7 +33,7 @@ final class Requests {
     FAIL
   }
 
-  private final class Open {
+  private static final class Open {
     final CompletableFuture<Frame> answer = new CompletableFuture<>();
     final OnLoss onLoss;
     final IntFunction<Frame> frame;
