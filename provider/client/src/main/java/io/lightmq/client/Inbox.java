@@ -117,22 +117,12 @@ final class Inbox {
         consumer.ended(end.pullId());
         pullMore(consumer);
       } else if (end.code() == FaultCode.RETRY_LATER) {
-        link.later(Math.max(1, end.retryAfterMillis()), () -> retry(end, consumer));
+        Frame.PullEnd over = new Frame.PullEnd(end.consumerId(), end.pullId(), FaultCode.OK, 0);
+        link.later(Math.max(1, end.retryAfterMillis()), () -> pullEnded(over, consumer));
       } else {
         consumer.ended =
             JmsFaults.of(end.code(), "the broker has ended the consumer: " + end.code(), null);
       }
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void retry(Frame.PullEnd end, ConsumerQueue consumer) {
-    lock.lock();
-    try {
-      consumer.ended(end.pullId());
-      pullMore(consumer);
       changed.signalAll();
     } finally {
       lock.unlock();

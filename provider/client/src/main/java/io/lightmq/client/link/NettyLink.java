@@ -53,6 +53,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private final Backoff backoff;
   private final AtomicInteger lastId = new AtomicInteger();
   private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile @Nullable Thread resolving;
   private volatile Limits limits = new Limits(4 << 20, 1 << 20);
 
   private State state = State.CONNECTING;
@@ -292,6 +293,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
             },
             "link-resolve");
     resolver.setDaemon(true);
+    resolving = resolver;
     resolver.start();
   }
 
@@ -555,6 +557,10 @@ final class NettyLink implements BrokerLink, Connector.Events {
         });
     try {
       gone.get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
+      Thread resolver = resolving;
+      if (resolver != null) {
+        resolver.join(CLOSE_MILLIS);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {

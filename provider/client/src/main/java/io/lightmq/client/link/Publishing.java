@@ -352,7 +352,7 @@ final class Publishing {
     for (Frame.Fault fault : receipts.refused()) {
       settle(fault.correlation(), new LinkException(fault.code(), fault.text()));
     }
-    flushWhenDue();
+    drain(); // what has arrived by now leaves together
   }
 
   /** A refusal that came alone; false if nothing waits for it. */

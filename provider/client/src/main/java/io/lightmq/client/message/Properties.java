@@ -4,7 +4,6 @@ import io.lightmq.client.fault.JmsFaults;
 import jakarta.jms.JMSException;
 import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +13,7 @@ public final class Properties {
   /** The delivery count, set by the broker; what an application sets is not sent. */
   public static final String DELIVERY_COUNT = "JMSXDeliveryCount";
 
+  /** Only in this spelling: applications have properties named {@code true} or {@code in}. */
   private static final Set<String> RESERVED =
       Set.of("NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE");
 
@@ -79,7 +79,7 @@ public final class Properties {
       throw JmsFaults.invalidArgument(
           "the property name '" + name + "' is not an identifier (letters, digits, _ and $)");
     }
-    if (RESERVED.contains(name.toUpperCase(Locale.ROOT))) {
+    if (RESERVED.contains(name)) {
       throw JmsFaults.invalidArgument(
           "the property name '" + name + "' is a reserved word of selectors");
     }
