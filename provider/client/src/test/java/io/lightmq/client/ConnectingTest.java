@@ -15,6 +15,7 @@ import jakarta.jms.JMSSecurityRuntimeException;
 import jakarta.jms.Session;
 import java.net.ServerSocket;
 import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,8 +54,7 @@ class ConnectingTest {
   @Test
   void closingSaysGoodbye() throws Exception {
     factory("").createConnection().close();
-    broker.close();
-    assertThat(broker.seen(Frame.Goodbye.class)).hasSize(1);
+    Awaitility.await().until(() -> !broker.seen(Frame.Goodbye.class).isEmpty());
     assertThat(broker.seen(Frame.Goodbye.class).get(0).code()).isEqualTo(FaultCode.OK);
   }
 
@@ -185,7 +185,7 @@ class ConnectingTest {
     first.close();
     assertThat(second.createTextMessage("still open").getText()).isEqualTo("still open");
     second.close();
-    broker.close();
+    Awaitility.await().until(() -> !broker.seen(Frame.Goodbye.class).isEmpty());
     assertThat(broker.seen(Frame.Attach.class)).hasSize(1);
     assertThat(broker.seen(Frame.Goodbye.class)).hasSize(1);
   }

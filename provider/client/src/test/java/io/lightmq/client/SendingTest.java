@@ -317,9 +317,10 @@ class SendingTest {
     assertThat(listener.next()).startsWith("done");
     assertThatThrownBy(
             () -> {
-              // The link notices the missing credit on its own thread, after this send or the next.
-              producer.send(session.createTextMessage("no"), listener);
-              producer.send(session.createTextMessage("no"));
+              // The link notices the missing credit on its own thread, after some of these.
+              for (int i = 0; i < 100_000; i++) {
+                producer.send(session.createTextMessage("no"), listener);
+              }
             })
         .isInstanceOf(ResourceAllocationException.class)
         .hasMessageContaining("sendTimeoutMillis")
@@ -328,6 +329,10 @@ class SendingTest {
     broker.send(new Frame.Credit(1 << 20));
     Frame.Publish rest = broker.expect(Frame.Publish.class);
     assertThat(ScriptedBroker.texts(rest.messages()).get(0)).isEqualTo("waits in the client");
+    broker.on(
+        Frame.Publish.class,
+        run ->
+            List.of(new Frame.Receipts(List.of(new Frame.Done(run.correlation(), 1)), List.of())));
     broker.receipt(rest);
     assertThat(listener.next()).isEqualTo("done waits in the client");
   }
