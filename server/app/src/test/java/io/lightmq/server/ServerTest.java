@@ -1,0 +1,153 @@
+package io.lightmq.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lightmq.server.config.ServerConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** A broker with its command line and admin port, all in this process. */
+class ServerTest {
+  private static final String SMALL =
+      """
+      [listener]
+      port = 0
+      [http]
+      port = 0
+      [memory]
+      window = "16MiB"
+      [journal]
+      file = "8MiB"
+      [data]
+      ballast = 0
+      min-free = 0
+      [destination."fast.*"]
+      tier = "performance"
+      """;
+
+  @TempDir Path directory;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private Server server;
+  private Path passwordFile;
+
+  @BeforeEach
+  void start() throws Exception {
+    server = Server.start(config());
+    passwordFile =
+        Files.writeString(
+            directory.resolve("password"), server.adminPassword().orElseThrow() + "\n");
+  }
+
+  private ServerConfig config() throws Exception {
+    Path file = Files.writeString(directory.resolve("lightmq.toml"), SMALL);
+    return ServerConfig.read(file, 512L << 20).withDataDirectory(directory.resolve("data"));
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    server.close();
+  }
+
+  private int command(String... arguments) {
+    return commandWith(passwordFile.toString(), arguments);
+  }
+
+  private int commandWith(String secretFile, String... arguments) {
+    List<String> all = new ArrayList<>(List.of("destination"));
+    all.addAll(List.of(arguments));
+    int port = ((InetSocketAddress) server.addresses().get(0)).getPort();
+    all.addAll(List.of("--port", String.valueOf(port), "--password-file", secretFile));
+    out.getBuffer().setLength(0);
+    err.getBuffer().setLength(0);
+    CommandLine commandLine = Main.commandLine();
+    commandLine.setOut(new PrintWriter(out));
+    commandLine.setErr(new PrintWriter(err));
+    return commandLine.execute(all.toArray(new String[0]));
+  }
+
+  private HttpResponse<String> get(String path) throws Exception {
+    int port = server.httpAddress().orElseThrow().getPort();
+    return HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+            HttpResponse.BodyHandlers.ofString());
+  }
+
+  @Test
+  void destinationsAreCreatedShownChangedListedPurgedAndDeleted() {
+    assertThat(command("create", "queue", "orders")).as(err.toString()).isZero();
+    assertThat(command("show", "queue", "orders")).isZero();
+    assertThat(out.toString()).contains("name", "orders", "high");
+    assertThat(command("set", "queue", "orders", "--tier", "balanced")).isZero();
+    assertThat(command("show", "queue", "orders", "--json")).isZero();
+    assertThat(out.toString()).startsWith("{").contains("\"tier\":\"balanced\"");
+    assertThat(command("create", "topic", "fast.prices")).isZero();
+    assertThat(command("list")).isZero();
+    assertThat(out.toString()).startsWith("NAME").contains("orders", "fast.prices", "performance");
+    assertThat(command("purge", "queue", "orders")).isZero();
+    assertThat(command("delete", "queue", "orders")).isZero();
+    assertThat(command("show", "queue", "orders")).isEqualTo(1);
+    assertThat(err.toString()).contains("INVALID_DESTINATION").contains("orders");
+  }
+
+  @Test
+  void wrongPasswordAndMissingRightHaveTheirExitCodes() throws IOException {
+    Path wrong = Files.writeString(directory.resolve("wrong"), "guess\n");
+    assertThat(commandWith(wrong.toString(), "list")).isEqualTo(4);
+    assertThat(err.toString()).contains("AUTHENTICATION_FAILED");
+  }
+
+  @Test
+  void theAdminPortTellsHealthReadinessAndMetrics() throws Exception {
+    assertThat(get("/healthz").statusCode()).isEqualTo(200);
+    assertThat(get("/readyz").body()).isEqualTo("ready\n");
+    HttpResponse<String> metrics = get("/metrics");
+    assertThat(metrics.statusCode()).isEqualTo(200);
+    assertThat(metrics.body())
+        .contains("lightmq_connections 0.0")
+        .contains("lightmq_journal_capacity_bytes")
+        .contains("lightmq_direct_total_bytes");
+  }
+
+  @Test
+  void theReadyLineNamesAddressesAndDirectory() {
+    assertThat(server.readyLine())
+        .matches("LightMQ ready on 127\\.0\\.0\\.1:\\d+, admin on http://127\\.0\\.0\\.1:\\d+, .*")
+        .endsWith("data in " + directory.resolve("data"));
+  }
+
+  @Test
+  void aSecondBrokerOnTheSameDirectoryIsRefused() {
+    assertThatThrownBy(() -> Server.start(config()))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(directory.resolve("data").toString());
+  }
+
+  @Test
+  void whatWasCreatedIsThereAfterARestartWithoutANewPassword() throws Exception {
+    assertThat(command("create", "topic", "kept")).isZero();
+    server.close();
+    server = Server.start(config());
+    assertThat(server.adminPassword()).isEmpty();
+    assertThat(command("list", "--json")).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("kept");
+  }
+}

@@ -1,0 +1,95 @@
+package io.lightmq.node.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lightmq.spi.Authenticator.Credential;
+import io.lightmq.wire.scram.ScramCredential;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class UserStoreTest {
+  @TempDir Path directory;
+
+  private static boolean fits(Credential credential, String password) {
+    ScramCredential made = ScramCredential.of(password, credential.salt(), credential.iterations());
+    return Arrays.equals(made.storedKey(), credential.storedKey());
+  }
+
+  @Test
+  void theFirstStartMakesAnAdminWhosePasswordIsToldOnce() throws IOException {
+    UserStore.Opened first = UserStore.open(directory, true);
+    String password = first.adminPassword().orElseThrow();
+    assertThat(password).matches("[a-zA-Z2-9]{20}");
+    Credential admin = first.users().find("admin").orElseThrow();
+    assertThat(admin.principal().roles()).containsExactly(RoleAuthorizer.ADMIN);
+    assertThat(fits(admin, password)).isTrue();
+    assertThat(fits(admin, password + "x")).isFalse();
+    UserStore.Opened second = UserStore.open(directory, true);
+    assertThat(second.adminPassword()).isEmpty();
+    assertThat(fits(second.users().find("admin").orElseThrow(), password)).isTrue();
+    assertThat(second.users().unknownUserKey()).isEqualTo(first.users().unknownUserKey());
+  }
+
+  @Test
+  void theFileIsForItsOwnerOnlyAndHoldsNoPassword() throws IOException {
+    String password = UserStore.open(directory, true).adminPassword().orElseThrow();
+    Path file = directory.resolve("users");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+        .isEqualTo("rw-------");
+    assertThat(Files.readString(file)).doesNotContain(password);
+    try (var files = Files.list(directory)) {
+      assertThat(files).containsExactly(file);
+    }
+  }
+
+  @Test
+  void usersWithOddNamesAndSeveralRolesComeBack() throws IOException {
+    UserStore store = UserStore.open(directory, true).users();
+    String name = "ada: l%velace, ÄÖ";
+    store.put(name, "pass word", Set.of(RoleAuthorizer.ADMIN, RoleAuthorizer.USER));
+    Credential found = UserStore.open(directory, true).users().find(name).orElseThrow();
+    assertThat(found.principal().name()).isEqualTo(name);
+    assertThat(found.principal().roles()).containsExactlyInAnyOrder("admin", "user");
+    assertThat(fits(found, "pass word")).isTrue();
+  }
+
+  @Test
+  void unknownRolesAndEmptyNamesAreRefused() throws IOException {
+    UserStore store = UserStore.open(directory, true).users();
+    assertThatThrownBy(() -> store.put("x", "y", Set.of("king"))).hasMessageContaining("king");
+    assertThatThrownBy(() -> store.put("", "y", Set.of("user"))).hasMessageContaining("1 to 255");
+    assertThat(store.find("x")).isEmpty();
+  }
+
+  @Test
+  void damageNamesFileAndLine() throws IOException {
+    UserStore.open(directory, true);
+    Path file = directory.resolve("users");
+    List<String> lines = Files.readAllLines(file);
+    lines.set(2, lines.get(2).substring(0, 30));
+    Files.write(file, lines);
+    assertThatThrownBy(() -> UserStore.open(directory, true))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(file + " line 3");
+    Files.writeString(file, "something else\n");
+    assertThatThrownBy(() -> UserStore.open(directory, true))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("lightmq-users 1");
+  }
+
+  @Test
+  void anonymousNeedsLoopbackAndPermission() throws IOException {
+    UserStore open = UserStore.open(directory, true).users();
+    assertThat(open.anonymous(true)).isPresent();
+    assertThat(open.anonymous(false)).isEmpty();
+    assertThat(UserStore.open(directory, false).users().anonymous(true)).isEmpty();
+  }
+}
