@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -79,7 +80,7 @@ final class RunCommand implements Callable<Integer> {
 
   private static int await(Server server) {
     CountDownLatch ended = new CountDownLatch(1);
-    server.failure().thenRun(ended::countDown);
+    CompletableFuture<Void> failed = server.failure().thenRun(ended::countDown);
     Thread hook = new Thread(() -> close(server), "shutdown");
     Runtime.getRuntime().addShutdownHook(hook);
     boolean waiting = true;
@@ -91,6 +92,7 @@ final class RunCommand implements Callable<Integer> {
         log.debug("Interrupted while waiting for the broker's end; it goes on", e);
       }
     }
+    failed.join();
     log.error("The broker has ended after a failure", server.failure().join());
     return FAILED;
   }

@@ -34,6 +34,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A broker with everything that a process has around it: users, admin port, metrics. */
+@SuppressWarnings("FutureReturnValueIgnored") // the sampler ends with its loop
 final class Server implements AutoCloseable {
   private static final int MAX_IO_THREADS = 8;
   private static final int SAMPLE_SECONDS = 10;

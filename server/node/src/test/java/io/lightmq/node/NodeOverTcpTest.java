@@ -217,16 +217,12 @@ class NodeOverTcpTest {
       int receipts = 0;
       while (client.sentBytes < 24L * MIB) {
         while (client.sentBytes >= client.credit) {
-          for (Frame.Done done : client.expect(Frame.Receipts.class).done()) {
-            receipts += done.count();
-          }
+          receipts += client.receiptsInNextFrame();
         }
         client.publish(destination, ++number, run(true, 64 * KIB, 1), 1);
       }
       while (receipts < number) {
-        for (Frame.Done done : client.expect(Frame.Receipts.class).done()) {
-          receipts += done.count();
-        }
+        receipts += client.receiptsInNextFrame();
       }
       NodeMetrics metrics = node.metrics();
       assertThat(metrics.networkBytes()).isLessThanOrEqualTo(metrics.networkBoundBytes());

@@ -80,8 +80,11 @@ final class TestClient implements AutoCloseable {
 
   void send(Frame frame) throws IOException {
     ByteBuf bytes = FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT);
-    bytes.readBytes(socket.getOutputStream(), bytes.readableBytes());
-    bytes.release();
+    try {
+      bytes.readBytes(socket.getOutputStream(), bytes.readableBytes());
+    } finally {
+      bytes.release();
+    }
   }
 
   /** The next frame of a type; credit is taken note of, other frames are kept for later. */
@@ -105,6 +108,19 @@ final class TestClient implements AutoCloseable {
         kept.add(frame);
       }
     }
+  }
+
+  /** Reads one frame, takes note of credit, and counts the runs that it confirms. */
+  int receiptsInNextFrame() throws IOException {
+    Frame frame = read();
+    if (frame instanceof Frame.Credit more) {
+      credit = more.totalBytes();
+    } else if (frame instanceof Frame.Receipts receipts) {
+      return receipts.done().stream().mapToInt(Frame.Done::count).sum();
+    } else if (!(frame instanceof Frame.Heartbeat)) {
+      throw new IOException("instead of receipts or credit came " + frame);
+    }
+    return 0;
   }
 
   private Frame read() throws IOException {

@@ -76,8 +76,13 @@ public final class DestinationCommand implements Runnable {
   int delete(
       @Mixin BrokerOptions broker,
       @Parameters(index = "0", description = "queue or topic") Kind kind,
-      @Parameters(index = "1", description = "its name") String name) {
-    return broker.run("destination.delete", arguments(kind, name, null));
+      @Parameters(index = "1", description = "its name") String name,
+      @Option(names = "--force", description = "also while consumers are attached") boolean force) {
+    Map<String, String> arguments = arguments(kind, name, null);
+    if (force) {
+      arguments.put("force", "true");
+    }
+    return broker.run("destination.delete", arguments);
   }
 
   @Command(

@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 
 /** Answers requests of the admin port from its pages. */
 @Sharable
+@SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class PageHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final Logger log = LoggerFactory.getLogger(PageHandler.class);
 

@@ -112,8 +112,8 @@ public final class NodeMeters implements AutoCloseable {
         Tags inner = tags.and("subscription", subscription.name());
         acknowledgedNow.put(inner, subscription.acknowledged());
         expiredNow.put(inner, subscription.expired());
-        row(rows, "lightmq.backlog.messages", inner, subscription.backlog());
-        row(rows, "lightmq.in.flight.messages", inner, subscription.inFlight());
+        row(rows, "lightmq.backlog.messages", inner, (double) subscription.backlog());
+        row(rows, "lightmq.in.flight.messages", inner, (double) subscription.inFlight());
         row(rows, "lightmq.consumers", inner, subscription.consumers());
         row(rows, "lightmq.lag.seconds", inner, subscription.lagMillis() / MILLIS);
         row(

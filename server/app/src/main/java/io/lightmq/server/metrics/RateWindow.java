@@ -53,7 +53,7 @@ final class RateWindow {
   private double rate(boolean produced, String key) {
     Reading first = readings.peekFirst();
     Reading last = readings.peekLast();
-    if (first == null || last == null || first == last) {
+    if (first == null || last == null) {
       return 0;
     }
     Long from = count(first, produced, key);

@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
  * One client's connection, from accept to close, on its event loop: handshake, then attach, then
  * requests. Whatever ends it, the client is told why in one {@code Goodbye}, and the shard once.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class ClientConnection extends ChannelInboundHandlerAdapter
     implements Outbound.Events, Requests.Wakes, Handshake.Events {
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
@@ -38,8 +39,13 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private final Handshake handshake;
   private final StallWatch stallWatch;
   private State state = State.HANDSHAKE;
-  private @Nullable Session session;
-  private long announcedCredit;
+
+  /** Set once, on the event loop, before the shard knows of the connection. */
+  private volatile @Nullable Session session;
+
+  /** Written on the event loop only. */
+  private volatile long announcedCredit;
+
   private boolean cleanClose;
 
   private enum State {
@@ -228,17 +234,21 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   @Override
+  public boolean creditDue() {
+    Session open = session;
+    return open != null
+        && open.credit().granted() - announcedCredit
+            >= Math.max(1, open.credit().window() / CREDIT_STEPS);
+  }
+
+  @Override
   public long creditToAnnounce() {
     Session open = session;
-    if (open == null || state != State.OPEN) {
+    if (open == null || state != State.OPEN || !creditDue()) {
       return 0;
     }
-    long granted = open.credit().granted();
-    if (granted - announcedCredit < Math.max(1, open.credit().window() / CREDIT_STEPS)) {
-      return 0;
-    }
-    announcedCredit = granted;
-    return granted;
+    announcedCredit = open.credit().granted();
+    return announcedCredit;
   }
 
   @Override
@@ -252,14 +262,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   @Override
   public void creditReturned() {
     Session open = session;
-    if (open != null) {
+    if (open != null && creditDue()) {
       open.outbound().wake();
     }
-  }
-
-  @Override
-  public void commitReleased() {
-    creditReturned();
   }
 
   /** Says why and closes once that is written; what comes in meanwhile is dropped. */

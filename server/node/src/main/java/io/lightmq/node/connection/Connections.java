@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** All client connections of a broker: sets up each channel that a listener accepts. */
+@SuppressWarnings("FutureReturnValueIgnored") // closing is waited for where it matters
 public final class Connections extends ChannelInitializer<Channel> {
   private static final int CLOSE_SECONDS = 5;
 

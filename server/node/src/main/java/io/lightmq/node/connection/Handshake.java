@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
  * or computes long, which runs on the admin loop while the client waits; a frame that comes in that
  * time is a violation.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class Handshake {
   private static final Logger log = LoggerFactory.getLogger(Handshake.class);
   private static final String ANONYMOUS = "ANONYMOUS";

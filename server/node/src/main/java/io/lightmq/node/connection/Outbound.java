@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>The queue is bounded by what the client may ask for: each open request, credited run and pull
  * has one answer. Deliveries stop when {@code outboundBytes} wait here or in the channel.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class Outbound implements Peer {
   private static final int ITEMS_PER_TURN = 4_096;
   private static final int RETRY_AFTER_MILLIS = 500;
@@ -51,7 +52,10 @@ final class Outbound implements Peer {
     /** So many runs and commits were answered. */
     void receipted(int count);
 
-    /** Whether and how much credit is to be announced; 0 for no. */
+    /** Whether there is credit to announce. Any thread. */
+    boolean creditDue();
+
+    /** How much credit is to be announced now; 0 for none. */
     long creditToAnnounce();
 
     /** Deliveries may go on. */
@@ -178,7 +182,9 @@ final class Outbound implements Peer {
   /** The figures are kept where the bytes are released; this only makes the client know soon. */
   @Override
   public void credit(long bytes) {
-    wake();
+    if (events.creditDue()) {
+      wake();
+    }
   }
 
   @Override

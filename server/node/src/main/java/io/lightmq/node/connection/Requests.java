@@ -49,8 +49,6 @@ final class Requests {
   /** Told on the shard's thread that held bytes are free again. */
   interface Wakes {
     void creditReturned();
-
-    void commitReleased();
   }
 
   Requests(
@@ -293,12 +291,7 @@ final class Requests {
               run.destinationId(),
               run.persistent(),
               run.count(),
-              new HeldBytes(
-                  run.messages(),
-                  () -> {
-                    heldCommitBytes.addAndGet(-bytes);
-                    wakes.commitReleased();
-                  })));
+              new HeldBytes(run.messages(), () -> heldCommitBytes.addAndGet(-bytes))));
     }
     submit(
         commit.correlation(),
