@@ -37,9 +37,9 @@ final class Consumers {
     return ((LightmqMessage) message).enqueuedMillis();
   }
 
-  /** Acknowledges every seventh message and with it the six before. */
+  /** Acknowledges every 31st message and with it the 30 before. */
   static final class Acknowledging extends Worker {
-    private static final int TOGETHER = 7;
+    private static final int TOGETHER = 31;
 
     private final DeliveryLog log;
     private final MessageConsumer consumer;
@@ -80,9 +80,9 @@ final class Consumers {
     }
   }
 
-  /** Receives in transactions of five and rolls back every sixth. */
+  /** Receives in transactions of 20 and rolls back every sixth. */
   static final class Transacted extends Worker {
-    private static final int TOGETHER = 5;
+    private static final int TOGETHER = 20;
 
     private final DeliveryLog log;
     private final Session session;
@@ -122,17 +122,26 @@ final class Consumers {
     }
   }
 
-  /** A durable subscriber with automatic acknowledgement, which is confirmed lazily. */
-  static final class Durable extends Worker {
+  /** The only consumer of its subscription, with automatic acknowledgement. */
+  static final class Automatic extends Worker {
     private final DeliveryLog log;
     private final MessageConsumer consumer;
 
-    Durable(String name, ConnectionFactory factory, DeliveryLog log, Gate gate, EventLog events)
+    Automatic(
+        String name,
+        ConnectionFactory factory,
+        boolean durable,
+        DeliveryLog log,
+        Gate gate,
+        EventLog events)
         throws JMSException {
-      super(name, factory, "faults-" + name, gate, events);
+      super(name, factory, durable ? "faults-" + name : null, gate, events);
       this.log = log;
       Session session = connection().createSession(false, Session.AUTO_ACKNOWLEDGE);
-      consumer = session.createDurableConsumer(session.createTopic(log.target()), name);
+      consumer =
+          durable
+              ? session.createDurableConsumer(session.createTopic(log.target()), name)
+              : session.createConsumer(session.createQueue(log.target()));
       connection().start();
     }
 

@@ -16,6 +16,7 @@ final class DeliveryLog {
   private static final int KEPT_FACTS = 20;
 
   private final String target;
+  private final boolean competing;
   private final Map<Integer, BitSet> seen = new HashMap<>();
   private final Map<Integer, BitSet> settled = new HashMap<>();
   private final Map<Integer, long[]> stored = new HashMap<>();
@@ -25,13 +26,25 @@ final class DeliveryLog {
   private long deliveries;
   private long repeated;
   private long flaggedFirst;
+  private long overtaken;
   private volatile long lastDeliveryNanos = System.nanoTime();
 
-  /**
-   * @param target the destination that it listens to
-   */
-  DeliveryLog(String target) {
+  private DeliveryLog(String target, boolean competing) {
     this.target = target;
+    this.competing = competing;
+  }
+
+  /** The log of a subscription with one consumer, which gets everything in order. */
+  static DeliveryLog single(String target) {
+    return new DeliveryLog(target, false);
+  }
+
+  /**
+   * The log of a queue with competing consumers: what one gives back without having looked at it
+   * comes to another one late and unflagged, so that order is only counted.
+   */
+  static DeliveryLog competing(String target) {
+    return new DeliveryLog(target, true);
   }
 
   String target() {
@@ -89,7 +102,9 @@ final class DeliveryLog {
 
   private void order(String consumer, Stamp stamp) {
     int before = newest.getOrDefault(consumer + stamp.stream(), 0);
-    if (stamp.number() < before) {
+    if (stamp.number() < before && competing) {
+      overtaken++;
+    } else if (stamp.number() < before) {
       fact("%s came to %s after %d/%d".formatted(stamp, consumer, stamp.stream(), before));
     } else {
       newest.put(consumer + stamp.stream(), stamp.number());
@@ -135,6 +150,11 @@ final class DeliveryLog {
   /** First deliveries that were flagged: allowed, but worth a look when there are many. */
   synchronized long flaggedFirst() {
     return flaggedFirst;
+  }
+
+  /** First deliveries that came after a later message of their producer. */
+  synchronized long overtaken() {
+    return overtaken;
   }
 
   synchronized int factCount() {

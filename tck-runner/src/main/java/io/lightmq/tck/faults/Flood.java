@@ -46,7 +46,7 @@ final class Flood {
         logs.add(new SendLog(i, QUEUE, 1));
       }
       flood(broker, open, logs);
-      DeliveryLog deliveries = new DeliveryLog(QUEUE);
+      DeliveryLog deliveries = DeliveryLog.single(QUEUE);
       long confirmed = logs.stream().mapToLong(SendLog::confirmedCount).sum();
       long beganNanos = System.nanoTime();
       Bulk.drain(open.get(0), deliveries, confirmed);

@@ -33,7 +33,7 @@ final class HalfAcknowledged {
   private final BrokerSetup setup;
   private final int messages;
   private final SendLog sends = new SendLog(1, QUEUE, 1);
-  private final DeliveryLog deliveries = new DeliveryLog(QUEUE);
+  private final DeliveryLog deliveries = DeliveryLog.competing(QUEUE);
   private final Findings findings = new Findings();
 
   HalfAcknowledged(BrokerSetup setup, int messages) {

@@ -9,15 +9,17 @@ import java.util.stream.Stream;
 
 /**
  * The mixed load of the fault rounds: synchronous, asynchronous and transacted senders, consumers
- * that acknowledge, commit and roll back, and a durable subscription.
+ * that acknowledge, commit and roll back, a queue with a single consumer, and a durable
+ * subscription.
  *
  * <p>All of it lives in this process, which no fault touches; it stays connected over all rounds.
  */
 final class Load implements AutoCloseable {
 
   private static final String QUEUE = "faults.queue";
+  private static final String ALONE = "faults.alone";
   private static final String TOPIC = "faults.topic";
-  private static final int IN_FLIGHT = 200;
+  private static final int IN_FLIGHT = 100;
   private static final int TRANSACTION = 5;
   private static final long LOOK_MILLIS = 5;
   private static final long IDLE_LIMIT_MILLIS = 60_000;
@@ -33,20 +35,27 @@ final class Load implements AutoCloseable {
 
   Load(String uri, EventLog events) throws JMSException {
     ConnectionFactory factory = new LightmqConnectionFactory(uri);
-    DeliveryLog queue = new DeliveryLog(QUEUE);
-    DeliveryLog topic = new DeliveryLog(TOPIC);
-    deliveries.add(queue);
-    deliveries.add(topic);
-    consumers.add(
-        new Consumers.Acknowledging("acknowledging", factory, queue, consumerGate, events));
-    consumers.add(new Consumers.Transacted("committing", factory, queue, consumerGate, events));
-    consumers.add(new Consumers.Durable("durable", factory, topic, consumerGate, events));
-    senders.add(new Producers.Synchronous(factory, false, log(QUEUE, 1), senderGate, events));
-    senders.add(new Producers.Synchronous(factory, false, log(QUEUE, 1), senderGate, events));
-    senders.add(new Producers.Asynchronous(factory, IN_FLIGHT, log(QUEUE, 1), senderGate, events));
-    senders.add(new Producers.Transacted(factory, log(QUEUE, TRANSACTION), senderGate, events));
-    senders.add(new Producers.Synchronous(factory, true, log(TOPIC, 1), senderGate, events));
+    DeliveryLog queue = add(DeliveryLog.competing(QUEUE));
+    DeliveryLog alone = add(DeliveryLog.single(ALONE));
+    DeliveryLog topic = add(DeliveryLog.single(TOPIC));
+    Gate gate = consumerGate;
+    consumers.add(new Consumers.Acknowledging("acknowledging", factory, queue, gate, events));
+    consumers.add(new Consumers.Transacted("committing", factory, queue, gate, events));
+    consumers.add(new Consumers.Automatic("alone", factory, false, alone, gate, events));
+    consumers.add(new Consumers.Automatic("durable", factory, true, topic, gate, events));
+    gate = senderGate;
+    senders.add(new Producers.Synchronous(factory, false, log(QUEUE, 1), gate, events));
+    senders.add(new Producers.Synchronous(factory, false, log(QUEUE, 1), gate, events));
+    senders.add(new Producers.Asynchronous(factory, IN_FLIGHT, log(QUEUE, 1), gate, events));
+    senders.add(new Producers.Transacted(factory, log(QUEUE, TRANSACTION), gate, events));
+    senders.add(new Producers.Asynchronous(factory, IN_FLIGHT, log(ALONE, 1), gate, events));
+    senders.add(new Producers.Synchronous(factory, true, log(TOPIC, 1), gate, events));
     workers().forEach(Thread::start);
+  }
+
+  private DeliveryLog add(DeliveryLog subscription) {
+    deliveries.add(subscription);
+    return subscription;
   }
 
   private SendLog log(String target, int transaction) {
@@ -109,6 +118,10 @@ final class Load implements AutoCloseable {
 
   long flaggedFirst() {
     return deliveries.stream().mapToLong(DeliveryLog::flaggedFirst).sum();
+  }
+
+  long overtaken() {
+    return deliveries.stream().mapToLong(DeliveryLog::overtaken).sum();
   }
 
   /** Time since the last receipt. */

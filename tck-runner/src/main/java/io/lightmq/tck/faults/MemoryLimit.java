@@ -67,7 +67,7 @@ final class MemoryLimit {
       throws JMSException, InterruptedException, HarnessException {
     SendLog log = new SendLog(sends.size() + 1, queue, 1);
     sends.add(log);
-    deliveries.add(new DeliveryLog(queue));
+    deliveries.add(DeliveryLog.single(queue));
     Bulk.send(connection, log, count, BYTES);
   }
 

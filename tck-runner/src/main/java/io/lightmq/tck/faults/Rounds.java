@@ -93,7 +93,7 @@ abstract class Rounds {
     }
     System.out.printf(
         "round %3d %s: receipts %,6d  open %,4d  last receipt %,4d ms before  restart %,5d ms"
-            + "  confirmed %,9d  unknown %,5d  again %,6d  flagged first %,6d  lost %d  broken %d%n",
+            + "  confirmed %,9d  unknown %,5d  again %,6d  flagged first %,6d  overtaken %,4d  lost %d  broken %d%n",
         round,
         quiet ? "quiet" : "load ",
         receipts,
@@ -104,6 +104,7 @@ abstract class Rounds {
         check.unknown(),
         load.repeated(),
         load.flaggedFirst(),
+        load.overtaken(),
         check.lost(),
         check.violations().size());
     return new Outcome(next, check);

@@ -30,7 +30,7 @@ final class StoppedClient {
   private final int frozenSeconds;
   private final Findings findings = new Findings();
   private final SendLog sends = new SendLog(1, QUEUE, 1);
-  private final DeliveryLog deliveries = new DeliveryLog(QUEUE);
+  private final DeliveryLog deliveries = DeliveryLog.single(QUEUE);
 
   StoppedClient(BrokerSetup setup, int frozenSeconds) {
     this.setup = setup;

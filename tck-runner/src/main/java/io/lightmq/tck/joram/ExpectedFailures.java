@@ -46,6 +46,13 @@ final class ExpectedFailures {
     return new ExpectedFailures(features);
   }
 
+  /** Those whose name contains the given text. */
+  ExpectedFailures containing(String part) {
+    Map<String, String> some = new LinkedHashMap<>(featureOfTest);
+    some.keySet().removeIf(test -> !test.contains(part));
+    return new ExpectedFailures(some);
+  }
+
   /** The feature that the test waits for, or null if it has to pass. */
   @Nullable String missingFeature(String test) {
     return featureOfTest.get(test);

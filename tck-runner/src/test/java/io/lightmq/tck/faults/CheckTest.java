@@ -11,7 +11,7 @@ class CheckTest {
 
   private final SendLog sync = new SendLog(1, "q", 1);
   private final SendLog transacted = new SendLog(2, "q", 5);
-  private final DeliveryLog queue = new DeliveryLog("q");
+  private final DeliveryLog queue = DeliveryLog.single("q");
 
   @Test
   void whatWasConfirmedAndCameIsFine() {
@@ -85,6 +85,16 @@ class CheckTest {
   }
 
   @Test
+  void competingConsumersMayOvertakeWhichIsCounted() {
+    DeliveryLog competing = DeliveryLog.competing("q");
+    List<Stamp> stamps = confirm(sync, 2);
+    competing.delivered("c", stamps.get(1), false, 1_000);
+    competing.delivered("c", stamps.get(0), false, 1_000);
+    assertThat(Check.of(List.of(sync), List.of(competing)).violations()).isEmpty();
+    assertThat(competing.overtaken()).isEqualTo(1);
+  }
+
+  @Test
   void aMessageThatNobodySentIsFound() {
     queue.delivered("c", new Stamp(1, 1), false, 1_000);
     queue.foreign("c", 12);
@@ -114,7 +124,7 @@ class CheckTest {
   @Test
   void aSubscriptionOfAnotherDestinationIsNotOwedAnything() {
     confirm(sync, 3);
-    assertThat(Check.of(List.of(sync), List.of(new DeliveryLog("t"))).violations()).isEmpty();
+    assertThat(Check.of(List.of(sync), List.of(DeliveryLog.single("t"))).violations()).isEmpty();
   }
 
   @Test
