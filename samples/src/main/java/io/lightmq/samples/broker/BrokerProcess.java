@@ -58,6 +58,9 @@ public final class BrokerProcess implements AutoCloseable {
     builder.environment().put("JAVA_OPTS", String.join(" ", setup.javaOptions()));
     long began = System.nanoTime();
     Process process = builder.start();
+    // Whoever interrupts the harness does not want to look for its brokers.
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> killTree(process.toHandle()), "kill-broker"));
     long deadline = began + TimeUnit.SECONDS.toNanos(START_LIMIT_SECONDS);
     while (!outputSince(log, before).contains(READY)) {
       boolean ended = process.waitFor(LOOK_MILLIS, TimeUnit.MILLISECONDS);

@@ -18,7 +18,6 @@ final class Bulk {
   private static final int IN_FLIGHT = 2_000;
   private static final long RECEIPT_LIMIT_SECONDS = 60;
   private static final long RECEIVE_MILLIS = 5_000;
-  private static final long NOTHING_MORE_MILLIS = 300;
 
   private Bulk() {}
 
@@ -46,7 +45,7 @@ final class Bulk {
     }
   }
 
-  /** Receives until so many messages came, then looks a little longer for one too many. */
+  /** Receives until so many messages came, then asks whether there is one too many. */
   static void drain(Connection connection, DeliveryLog log, long wanted) throws JMSException {
     try (Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
         MessageConsumer consumer = session.createConsumer(session.createQueue(log.target()))) {
@@ -55,7 +54,7 @@ final class Bulk {
       while (message != null) {
         Consumers.log("drain", message, log);
         got++;
-        message = consumer.receive(got < wanted ? RECEIVE_MILLIS : NOTHING_MORE_MILLIS);
+        message = got < wanted ? consumer.receive(RECEIVE_MILLIS) : consumer.receiveNoWait();
       }
     }
   }

@@ -35,31 +35,38 @@ final class Flood {
   }
 
   int run() throws JMSException, IOException, InterruptedException, HarnessException {
-    List<Connection> open = new ArrayList<>();
     try (BrokerProcess broker = BrokerProcess.start(setup)) {
-      LightmqConnectionFactory factory = new LightmqConnectionFactory(setup.uri());
-      List<SendLog> logs = new ArrayList<>();
-      for (int i = 1; i <= connections; i++) {
-        Connection connection = factory.createConnection();
-        connection.start();
-        open.add(connection);
-        logs.add(new SendLog(i, QUEUE, 1));
-      }
-      flood(broker, open, logs);
-      DeliveryLog deliveries = DeliveryLog.single(QUEUE);
-      long confirmed = logs.stream().mapToLong(SendLog::confirmedCount).sum();
-      long beganNanos = System.nanoTime();
-      Bulk.drain(open.get(0), deliveries, confirmed);
-      findings.note(
-          "one of the connections drained %,d messages in %,d ms",
-          deliveries.deliveries(), (System.nanoTime() - beganNanos) / 1_000_000);
-      findings.require(Check.of(logs, List.of(deliveries)));
-    } finally {
-      for (Connection connection : open) {
-        connection.close();
+      List<Connection> open = new ArrayList<>();
+      try {
+        run(broker, open);
+      } finally {
+        for (Connection connection : open) {
+          connection.close();
+        }
       }
     }
     return findings.broken();
+  }
+
+  private void run(BrokerProcess broker, List<Connection> open)
+      throws JMSException, IOException, InterruptedException, HarnessException {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory(setup.uri());
+    List<SendLog> logs = new ArrayList<>();
+    for (int i = 1; i <= connections; i++) {
+      Connection connection = factory.createConnection();
+      open.add(connection);
+      connection.start();
+      logs.add(new SendLog(i, QUEUE, 1));
+    }
+    flood(broker, open, logs);
+    DeliveryLog deliveries = DeliveryLog.single(QUEUE);
+    long confirmed = logs.stream().mapToLong(SendLog::confirmedCount).sum();
+    long beganNanos = System.nanoTime();
+    Bulk.drain(open.get(0), deliveries, confirmed);
+    findings.note(
+        "one of the connections drained %,d messages in %,d ms",
+        deliveries.deliveries(), (System.nanoTime() - beganNanos) / 1_000_000);
+    findings.require(Check.of(logs, List.of(deliveries)));
   }
 
   private void flood(BrokerProcess broker, List<Connection> open, List<SendLog> logs)

@@ -11,21 +11,31 @@ import jakarta.jms.Session;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A deep queue of which every second message is acknowledged, then all but one in a hundred, with
  * kills in between: what stays alive must come, and the disk must not keep what is dead.
  *
- * <p>One consumer acknowledges, a second one holds back what shall stay in a transaction that is
- * rolled back at the end.
+ * <p>In each of several pairs one consumer acknowledges, and the other holds back what shall stay
+ * in a transaction that is rolled back at the end.
  */
 final class HalfAcknowledged {
 
   private static final String QUEUE = "half";
   private static final int BYTES = 1_024;
+
+  /** What is preallocated, however much lives: the journal and the ballast. */
+  private static final Set<String> FIXED = Set.of("journal", "ballast");
+
+  private static final int PAIRS = 8;
   private static final int MAX_TIMES_LIVE = 4;
   private static final long RECEIVE_MILLIS = 10_000;
   private static final long SHRINK_LIMIT_MILLIS = 120_000;
@@ -44,7 +54,7 @@ final class HalfAcknowledged {
   int run() throws JMSException, IOException, InterruptedException, HarnessException {
     BrokerProcess broker = BrokerProcess.start(setup);
     try {
-      try (Connection connection = connect("")) {
+      try (Connection connection = connect()) {
         Bulk.send(connection, sends, messages, BYTES);
       }
       disk("after sending");
@@ -60,7 +70,7 @@ final class HalfAcknowledged {
       left -= thin(left - rest, 100);
       awaitShrinking((long) left * BYTES);
       broker = killAndRestart(broker);
-      try (Connection connection = connect("")) {
+      try (Connection connection = connect()) {
         Bulk.drain(connection, deliveries, left);
       }
       findings.require(Check.of(List.of(sends), List.of(deliveries)));
@@ -77,14 +87,35 @@ final class HalfAcknowledged {
   }
 
   /**
-   * Acknowledges so many messages and holds back one in {@code oneIn} of those that pass.
+   * Acknowledges about so many messages and holds back one in {@code oneIn} of those that pass.
    *
    * @return how many were acknowledged
    */
-  private int thin(int wanted, int oneIn) throws JMSException, HarnessException {
+  private int thin(int wanted, int oneIn)
+      throws HarnessException, InterruptedException, JMSException {
+    ExecutorService threads = Executors.newFixedThreadPool(PAIRS);
+    try {
+      List<Future<Integer>> pairs = new ArrayList<>();
+      for (int pair = 0; pair < PAIRS; pair++) {
+        int share = wanted / PAIRS + (pair < wanted % PAIRS ? 1 : 0);
+        pairs.add(threads.submit(() -> thinWithOnePair(share, oneIn)));
+      }
+      int acknowledged = 0;
+      for (Future<Integer> pair : pairs) {
+        acknowledged += pair.get();
+      }
+      return acknowledged;
+    } catch (ExecutionException e) {
+      throw new HarnessException("a pair of consumers failed: " + e.getCause(), e);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private int thinWithOnePair(int wanted, int oneIn) throws JMSException, HarnessException {
     int acknowledged = 0;
-    try (Connection connection = connect("?prefetchMessages=1");
-        Session taking = connection.createSession(false, Session.CLIENT_ACKNOWLEDGE);
+    try (Connection connection = connect("prefetchMessages=1");
+        Session taking = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
         Session holding = connection.createSession(true, Session.SESSION_TRANSACTED);
         MessageConsumer taker = taking.createConsumer(taking.createQueue(QUEUE));
         MessageConsumer holder = holding.createConsumer(holding.createQueue(QUEUE))) {
@@ -101,37 +132,28 @@ final class HalfAcknowledged {
   }
 
   private int take(MessageConsumer taker, int count) throws JMSException, HarnessException {
-    Message last = null;
     for (int i = 0; i < count; i++) {
       Message message = taker.receive(RECEIVE_MILLIS);
       if (message == null) {
         throw new HarnessException("no message for " + RECEIVE_MILLIS + " ms in " + QUEUE);
       }
-      settle(message);
-      last = message;
-    }
-    if (last != null) {
-      last.acknowledge();
+      Consumers.log("taker", message, deliveries);
     }
     return count;
-  }
-
-  private @Nullable Stamp settle(Message message) throws JMSException {
-    return Consumers.log("taker", message, deliveries);
   }
 
   /** Waits until the files without the journal are small enough for what lives. */
   private void awaitShrinking(long liveBytes) throws IOException, InterruptedException {
     long beganNanos = System.nanoTime();
-    long bytes = bytesWithoutJournal();
+    long bytes = variableBytes();
     while (bytes >= MAX_TIMES_LIVE * liveBytes && millisSince(beganNanos) < SHRINK_LIMIT_MILLIS) {
       Thread.sleep(200);
-      bytes = bytesWithoutJournal();
+      bytes = variableBytes();
     }
     disk("with one in a hundred left");
     findings.require(
         bytes < MAX_TIMES_LIVE * liveBytes,
-        "%,d KiB outside the journal for %,d KiB that live, %,d ms after the last acknowledgement",
+        "%,d KiB in segments and snapshots for %,d KiB that live, %,d ms after the last acknowledgement",
         bytes >> 10,
         liveBytes >> 10,
         millisSince(beganNanos));
@@ -139,21 +161,21 @@ final class HalfAcknowledged {
 
   private void disk(String when) throws IOException {
     findings.note(
-        "%s: %,d KiB on disk, %,d KiB of them outside the journal",
-        when, bytes(setup.data(), "") >> 10, bytesWithoutJournal() >> 10);
+        "%s: %,d KiB on disk, %,d KiB of them in segments and snapshots",
+        when, bytes(setup.data(), Set.of()) >> 10, variableBytes() >> 10);
   }
 
-  private long bytesWithoutJournal() throws IOException {
-    return bytes(setup.data(), "journal");
+  private long variableBytes() throws IOException {
+    return bytes(setup.data(), FIXED);
   }
 
-  /** Bytes of all files whose path does not contain the given word. */
-  private static long bytes(Path directory, String without) throws IOException {
+  /** Bytes of all files whose path contains none of the given words. */
+  private static long bytes(Path directory, Set<String> without) throws IOException {
     long bytes = 0;
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.toList()) {
-        boolean counts =
-            without.isEmpty() || !directory.relativize(file).toString().contains(without);
+        String name = directory.relativize(file).toString();
+        boolean counts = without.stream().noneMatch(name::contains);
         if (counts && Files.isRegularFile(file)) {
           bytes += Files.size(file);
         }
@@ -168,8 +190,8 @@ final class HalfAcknowledged {
     return (System.nanoTime() - nanos) / 1_000_000;
   }
 
-  private Connection connect(String options) throws JMSException {
-    Connection connection = new LightmqConnectionFactory(setup.uri() + options).createConnection();
+  private Connection connect(String... options) throws JMSException {
+    Connection connection = new LightmqConnectionFactory(setup.uri(options)).createConnection();
     connection.start();
     return connection;
   }

@@ -37,7 +37,7 @@ final class MemoryLimit {
   MemoryLimit(BrokerSetup setup, int messages) {
     this.setup = setup.withJavaOptions("-Xmx128m");
     this.deep = messages;
-    this.shallow = Math.max(1, messages * 524_288 / 1_000_000 / QUEUES);
+    this.shallow = (int) Math.max(1, messages * 524_288L / 1_000_000 / QUEUES);
   }
 
   int run() throws JMSException, IOException, InterruptedException, HarnessException {

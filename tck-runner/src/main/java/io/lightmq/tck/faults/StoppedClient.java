@@ -46,7 +46,7 @@ final class StoppedClient {
       try (BufferedReader answers = client.inputReader(StandardCharsets.UTF_8)) {
         String holding = answers.readLine();
         if (holding == null || !holding.startsWith(HoldingClient.HOLDING)) {
-          throw new HarnessException("the client said '" + holding + "'");
+          throw new HarnessException("the client said '" + holding + "' before it held anything");
         }
         Shell.run("kill", "-STOP", String.valueOf(client.pid()));
         receiveWhatItHeld(connection);
@@ -65,6 +65,7 @@ final class StoppedClient {
   private Process startClient() throws IOException {
     return new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile", ""),
             "-cp",
             System.getProperty("java.class.path"),
             HoldingClient.class.getName(),
