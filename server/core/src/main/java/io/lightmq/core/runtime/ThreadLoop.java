@@ -36,12 +36,7 @@ final class ThreadLoop implements Loop, AutoCloseable {
   }
 
   ThreadLoop(
-      String name,
-      Clock clock,
-      FatalHandler fatal,
-      int capacity,
-      int maxTasks,
-      boolean daemon) {
+      String name, Clock clock, FatalHandler fatal, int capacity, int maxTasks, boolean daemon) {
     this.mailbox = new Mailbox(name, capacity);
     this.clock = clock;
     this.fatal = fatal;

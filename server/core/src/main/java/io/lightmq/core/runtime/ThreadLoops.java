@@ -34,13 +34,9 @@ public final class ThreadLoops implements Loops {
     if (closed) {
       throw new IllegalStateException("loop " + name + " cannot be opened: the loops are closed");
     }
-    ThreadLoop loop = new ThreadLoop(
-            name,
-            clock,
-            fatal,
-            ThreadLoop.DEFAULT_CAPACITY,
-            ThreadLoop.DEFAULT_MAX_TASKS,
-            daemon);
+    ThreadLoop loop =
+        new ThreadLoop(
+            name, clock, fatal, ThreadLoop.DEFAULT_CAPACITY, ThreadLoop.DEFAULT_MAX_TASKS, daemon);
     loops.add(loop);
     return loop;
   }

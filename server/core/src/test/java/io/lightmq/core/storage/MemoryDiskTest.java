@@ -29,11 +29,13 @@ class MemoryDiskTest {
       throws IOException {
     byte[] model = new byte[120_000];
     int size = 0;
-    try (DiskFile file = disk.create("f" + System.identityHashCode(offsets) + disk.list("").size())) {
+    try (DiskFile file =
+        disk.create("f" + System.identityHashCode(offsets) + disk.list("").size())) {
       for (int offset : offsets) {
         byte[] bytes = new byte[offset % 40_000 + 1];
         Arrays.fill(bytes, (byte) offset);
-        file.write(offset, ByteBuffer.wrap(bytes, 0, 1), ByteBuffer.wrap(bytes, 1, bytes.length - 1));
+        file.write(
+            offset, ByteBuffer.wrap(bytes, 0, 1), ByteBuffer.wrap(bytes, 1, bytes.length - 1));
         System.arraycopy(bytes, 0, model, offset, bytes.length);
         size = Math.max(size, offset + bytes.length);
       }
