@@ -205,7 +205,7 @@ class NodeOverTcpTest {
         client.publish(destination, number, run(true, 3 * MIB, 1), 1);
         client.expect(Frame.Receipts.class);
       }
-      assertThat(client.credit).isGreaterThan(9 * MIB);
+      client.awaitCredit(9L * MIB);
     }
   }
 

@@ -110,6 +110,18 @@ final class TestClient implements AutoCloseable {
     }
   }
 
+  /** Reads frames until so much credit was announced; the socket's timeout ends it otherwise. */
+  void awaitCredit(long totalBytes) throws IOException {
+    while (credit <= totalBytes) {
+      Frame frame = read();
+      if (frame instanceof Frame.Credit more) {
+        credit = more.totalBytes();
+      } else {
+        kept.add(frame);
+      }
+    }
+  }
+
   /** Reads one frame, takes note of credit, and counts the runs that it confirms. */
   int receiptsInNextFrame() throws IOException {
     Frame frame = read();
