@@ -29,18 +29,28 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Gathered sends leave when {@code batchBytes} are together, when nothing is on its way, or
  * {@code lingerMillis} after the oldest arrived. A run leaves while less has been sent than the
- * broker's credit; the last one may go beyond it. The amount is bounded by {@link Outbox}; commits
- * by one per session.
+ * broker's credit; the last one may go beyond it.
+ *
+ * <p>Tiers are mixed on one link, so the answer to a number may come before that to a lower one,
+ * and a power cut may then take both from the broker. Numbers have to be consecutive, so what has a
+ * number is kept, answered or not, until all lower numbers are answered. {@link Outbox} bounds the
+ * bytes of runs, kept ones included. Unanswered commits are at most one per session; answered ones
+ * that are kept have at most {@code maxUnconfirmedBytes} together, and at that limit a session
+ * hears of its commit only when all lower numbers are answered.
  */
 final class Publishing {
   private static final int MAX_RUN_BYTES = 256 * 1024;
   private static final int MAX_RUN_MESSAGES = 20_000;
+  private static final int BYTES_PER_RANGE = 48;
 
   /** A run or a commit that is on its way. */
   private abstract static sealed class Item {
     long number;
     int correlation;
+    boolean answered;
+    @Nullable LinkException failure;
 
+    /** What {@link Outbox} counts. */
     abstract long bytes();
 
     abstract Set<Target> targets();
@@ -100,11 +110,18 @@ final class Publishing {
     final int sessionId;
     final List<Staged> sends;
     final List<Frame.Acked> acked;
+    final long[] destinationIds;
+    final long keptBytes;
+    boolean kept;
 
     Commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
       this.sessionId = sessionId;
       this.sends = sends;
       this.acked = acked;
+      this.destinationIds = sends.stream().mapToLong(s -> s.target().destinationId()).toArray();
+      this.keptBytes =
+          sends.stream().mapToLong(staged -> staged.message().length).sum()
+              + (long) BYTES_PER_RANGE * AckedPieces.items(acked);
     }
 
     @Override
@@ -128,7 +145,7 @@ final class Publishing {
         int to = from;
         int bytes = 0;
         while (to < sends.size()
-            && sends.get(to).target().destinationId() == first.target().destinationId()
+            && destinationIds[to] == destinationIds[from]
             && sends.get(to).persistent() == first.persistent()
             && to - from < MAX_RUN_MESSAGES) {
           bytes += 4 + sends.get(to).message().length;
@@ -140,8 +157,7 @@ final class Publishing {
           messages.writeBytes(staged.message());
         }
         runs.add(
-            new Frame.StagedRun(
-                first.target().destinationId(), first.persistent(), to - from, messages));
+            new Frame.StagedRun(destinationIds[from], first.persistent(), to - from, messages));
         from = to;
       }
       return new Frame.Commit(correlation, sessionId, number, runs, acked);
@@ -164,7 +180,14 @@ final class Publishing {
   private final Outbox outbox;
   private final ArrayDeque<Sending> gathered = new ArrayDeque<>();
   private long gatheredBytes;
+
+  /** What waits for its answer, by correlation, in the order of sending. */
   private final LinkedHashMap<Integer, Item> unconfirmed = new LinkedHashMap<>();
+
+  /** What has a number, from the lowest unanswered one on. */
+  private final ArrayDeque<Item> numbered = new ArrayDeque<>();
+
+  private long keptCommitBytes;
   private final ArrayDeque<Item> toResend = new ArrayDeque<>();
   private @Nullable Future<?> linger;
   private boolean open;
@@ -230,6 +253,9 @@ final class Publishing {
         run.number = run.persistent ? nextNumber++ : 0;
         run.correlation = nextCorrelation();
         unconfirmed.put(run.correlation, run);
+        if (run.number > 0) {
+          numbered.add(run);
+        }
         write(run);
       }
     }
@@ -299,6 +325,7 @@ final class Publishing {
     commit.number = nextNumber++;
     commit.correlation = nextCorrelation();
     unconfirmed.put(commit.correlation, commit);
+    numbered.add(commit);
     if (open && toResend.isEmpty()) {
       write(commit);
     } else if (open) {
@@ -367,9 +394,48 @@ final class Publishing {
     if (item == null) {
       return false;
     }
-    outbox.settled(item.bytes());
-    item.done(failure);
+    item.answered = true;
+    item.failure = failure;
+    if (item.number == 0) {
+      outbox.settled(item.bytes());
+      item.done(failure);
+      return true;
+    }
+    if (numbered.peek() != item && mayTellEarly(item)) {
+      item.done(failure);
+    }
+    forgetAnswered();
     return true;
+  }
+
+  private boolean mayTellEarly(Item item) {
+    if (item instanceof Commit commit && !commit.kept) {
+      if (keptCommitBytes + commit.keptBytes > settings.maxUnconfirmedBytes()) {
+        return false;
+      }
+      commit.kept = true;
+      keptCommitBytes += commit.keptBytes;
+    }
+    return true;
+  }
+
+  /** Lets go of what can never be asked for again: no number below it is unanswered. */
+  private void forgetAnswered() {
+    Item first = numbered.peek();
+    while (first != null && first.answered) {
+      numbered.remove();
+      forget(first);
+      first.done(first.failure);
+      first = numbered.peek();
+    }
+  }
+
+  private void forget(Item item) {
+    outbox.settled(item.bytes());
+    if (item instanceof Commit commit && commit.kept) {
+      commit.kept = false;
+      keptCommitBytes -= commit.keptBytes;
+    }
   }
 
   // ---- losing and regaining the connection ----
@@ -397,10 +463,8 @@ final class Publishing {
 
   /** The lowest number whose answer is still wanted. */
   long answersFrom() {
-    for (Item item : unconfirmed.values()) {
-      return item.number;
-    }
-    return nextNumber;
+    Item first = numbered.peek();
+    return first == null ? nextNumber : first.number;
   }
 
   /** What the broker knows of this link: takes over what it has done and renews the credit. */
@@ -409,15 +473,17 @@ final class Publishing {
     creditBytes = attached.creditBytes();
     Map<Long, Frame.NumberedOutcome> outcomes = new HashMap<>();
     attached.outcomes().forEach(outcome -> outcomes.put(outcome.number(), outcome));
-    for (Item item : new ArrayList<>(unconfirmed.values())) {
-      if (item.number <= attached.last()) {
-        Frame.NumberedOutcome outcome = outcomes.get(item.number);
-        settle(
-            item.correlation,
-            outcome == null || outcome.code() == FaultCode.OK
-                ? null
-                : new LinkException(outcome.code(), outcome.text()));
-      }
+    Item first = numbered.peek();
+    while (first != null && first.number <= attached.last()) {
+      numbered.remove();
+      unconfirmed.remove(first.correlation, first);
+      forget(first);
+      Frame.NumberedOutcome outcome = outcomes.get(first.number);
+      first.done(
+          outcome == null || outcome.code() == FaultCode.OK
+              ? first.failure
+              : new LinkException(outcome.code(), outcome.text()));
+      first = numbered.peek();
     }
     nextNumber = Math.max(nextNumber, attached.last() + 1);
   }
@@ -425,37 +491,54 @@ final class Publishing {
   /** The targets that are needed to send again what is unconfirmed. */
   Set<Target> neededTargets() {
     Set<Target> targets = new HashSet<>();
-    unconfirmed.values().forEach(item -> targets.addAll(item.targets()));
+    numbered.forEach(item -> targets.addAll(item.targets()));
     gathered.forEach(sending -> targets.add(sending.target));
     return targets;
   }
 
   /**
-   * Sends again, unchanged and in order. The broker has taken none of these; where a destination
-   * has gone its run fails here, and the numbers close up behind it.
+   * Sends again, unchanged and in order, also what was answered before: the broker has taken none
+   * of these numbers, and no connection that could still bring one of them is let in. So where a
+   * destination has gone its run fails here, and the numbers close up behind it.
    */
   void resume(Set<Target> gone) {
-    long number = -1;
-    for (Iterator<Item> items = unconfirmed.values().iterator(); items.hasNext(); ) {
+    long number = answersFrom();
+    for (Iterator<Item> items = numbered.iterator(); items.hasNext(); ) {
       Item item = items.next();
-      number = number < 0 ? item.number : number;
-      if (item instanceof Run run
-          && (gone.contains(run.target) || run.destinationId != run.target.destinationId())) {
+      LinkException failure = hopeless(item, gone);
+      if (failure != null) {
         items.remove();
-        outbox.settled(run.bytes());
-        run.done(
-            new LinkException(
-                FaultCode.DESTINATION_GONE,
-                run.target.destination().name() + " was deleted while the connection was lost"));
+        unconfirmed.remove(item.correlation, item);
+        forget(item);
+        item.done(failure);
         continue;
       }
       item.number = number++;
+      if (item.answered) {
+        item.answered = false;
+        item.correlation = nextCorrelation();
+        unconfirmed.put(item.correlation, item);
+      }
       toResend.add(item);
     }
-    nextNumber = number < 0 ? nextNumber : number;
+    nextNumber = number;
     open = true;
     flush();
     flushWhenDue();
+  }
+
+  /** Why a run is not sent again, or null: its destination has gone, or its sender was refused. */
+  private static @Nullable LinkException hopeless(Item item, Set<Target> gone) {
+    if (item.failure != null) {
+      return item.failure;
+    }
+    if (item instanceof Run run
+        && (gone.contains(run.target) || run.destinationId != run.target.destinationId())) {
+      return new LinkException(
+          FaultCode.DESTINATION_GONE,
+          run.target.destination().name() + " was deleted while the connection was lost");
+    }
+    return null;
   }
 
   /** The link has ended: everything fails. */
@@ -475,6 +558,7 @@ final class Publishing {
     for (Item item : new ArrayList<>(unconfirmed.values())) {
       settle(item.correlation, unknown);
     }
+    forgetAnswered();
     gathered.addAll(outbox.take());
     for (Sending sending : gathered) {
       sending.completeExceptionally(cause.here());
