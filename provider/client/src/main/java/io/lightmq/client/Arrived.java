@@ -6,6 +6,7 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -104,7 +105,7 @@ record Arrived(
     return new Arrived(consumer, number, destinationId, lane, sequence, deliveries, NO_BYTES);
   }
 
-  /** The places of messages, per consumer, neighbours joined, in the order of arrival. */
+  /** The places of messages, per consumer, each once and ascending, neighbours joined. */
   static List<Frame.Acked> places(List<Arrived> messages) {
     if (messages.size() == 1) {
       Arrived only = messages.get(0);
@@ -115,28 +116,42 @@ record Arrived(
               List.of(new SequenceRange(only.lane, only.sequence, 1))));
     }
     record Key(int consumerId, long destinationId) {}
-    Map<Key, List<SequenceRange>> ranges = new LinkedHashMap<>();
+    Map<Key, List<Arrived>> groups = new LinkedHashMap<>();
     for (Arrived message : messages) {
-      List<SequenceRange> known =
-          ranges.computeIfAbsent(
-              new Key(message.consumer.id(), message.destinationId), key -> new ArrayList<>());
-      int last = known.size() - 1;
-      if (last >= 0 && follows(known.get(last), message)) {
-        SequenceRange range = known.get(last);
-        known.set(last, new SequenceRange(range.lane(), range.from(), range.count() + 1));
-      } else {
-        known.add(new SequenceRange(message.lane, message.sequence, 1));
-      }
+      groups
+          .computeIfAbsent(
+              new Key(message.consumer.id(), message.destinationId), key -> new ArrayList<>())
+          .add(message);
     }
-    List<Frame.Acked> acked = new ArrayList<>(ranges.size());
-    ranges.forEach(
-        (key, list) -> acked.add(new Frame.Acked(key.consumerId(), key.destinationId(), list)));
+    List<Frame.Acked> acked = new ArrayList<>(groups.size());
+    groups.forEach(
+        (key, group) ->
+            acked.add(new Frame.Acked(key.consumerId(), key.destinationId(), ranges(group))));
     return acked;
   }
 
-  private static boolean follows(SequenceRange range, Arrived message) {
-    return range.lane() == message.lane
-        && range.from() + range.count() == message.sequence
-        && range.from() >>> 32 == message.sequence >>> 32;
+  private static List<SequenceRange> ranges(List<Arrived> messages) {
+    messages.sort(Comparator.comparingInt(Arrived::lane).thenComparingLong(Arrived::sequence));
+    List<SequenceRange> ranges = new ArrayList<>();
+    int from = 0;
+    while (from < messages.size()) {
+      Arrived first = messages.get(from);
+      Arrived last = first;
+      int to = from + 1;
+      while (to < messages.size() && messages.get(to).continues(last)) {
+        last = messages.get(to++);
+      }
+      int count = (int) (last.sequence - first.sequence) + 1;
+      ranges.add(new SequenceRange(first.lane, first.sequence, count));
+      from = to;
+    }
+    return ranges;
+  }
+
+  /** Whether it is the same place, come again after a lost connection, or the next. */
+  private boolean continues(Arrived before) {
+    return lane == before.lane
+        && sequence - before.sequence <= 1
+        && sequence >>> 32 == before.sequence >>> 32;
   }
 }

@@ -545,8 +545,7 @@ final class Inbox {
   }
 
   /** Gives back what was handed over and what waits, so that it comes again in order. */
-  void recover() throws JMSException {
-    List<Arrived> attempted = takeDelivered();
+  void recover(List<Arrived> attempted) throws JMSException {
     List<Arrived> waiting = new ArrayList<>();
     lock.lock();
     try {

@@ -4,6 +4,7 @@ import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
 import io.lightmq.client.message.Messages;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -39,6 +40,8 @@ import org.jspecify.annotations.Nullable;
 /** A session: one thread's view of a connection; {@link Inbox} receives, {@link Outbound} sends. */
 final class LightmqSession implements QueueSession, TopicSession {
   private static final AtomicInteger STARTED = new AtomicInteger();
+  private static final Set<FaultCode> REFUSED_COMMIT =
+      Set.of(FaultCode.NOT_IN_FLIGHT, FaultCode.TRANSACTION_TOO_LARGE, FaultCode.MEMORY_FULL);
 
   private final LightmqConnection connection;
   private final BrokerLink link;
@@ -455,7 +458,7 @@ final class LightmqSession implements QueueSession, TopicSession {
       throw JmsFaults.illegalState("a transacted session cannot recover; use rollback");
     }
     if (mode == AckMode.CLIENT) {
-      inbox.recover();
+      inbox.recover(inbox.takeDelivered());
     } else {
       inbox.recoverCurrent();
     }
@@ -485,9 +488,26 @@ final class LightmqSession implements QueueSession, TopicSession {
     if (sends.isEmpty() && delivered.isEmpty()) {
       return;
     }
+    List<Frame.Acked> places = Arrived.places(delivered);
+    int items = sends.size() + places.stream().mapToInt(place -> 1 + place.ranges().size()).sum();
+    if (items > Protocol.MAX_ITEMS) {
+      inbox.recover(delivered);
+      throw JmsFaults.of(
+          FaultCode.TRANSACTION_ROLLED_BACK,
+          "the transaction is rolled back: "
+              + sends.size()
+              + " sends and "
+              + delivered.size()
+              + " received messages in separate places of their queues make "
+              + items
+              + " items, a commit has at most "
+              + Protocol.MAX_ITEMS
+              + "; commit more often",
+          null);
+    }
     try {
       Awaiting.answer(
-          link.commit(id, sends, Arrived.places(delivered)),
+          link.commit(id, sends, places),
           "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
     } catch (JMSException e) {
       throw rolledBack(e);
@@ -496,12 +516,14 @@ final class LightmqSession implements QueueSession, TopicSession {
     }
   }
 
-  /** Acknowledgements that are not possible any more mean that the whole transaction is undone. */
+  /** A commit that the broker has refused is undone as a whole. */
   private static JMSException rolledBack(JMSException e) {
-    String code = "LMQ-" + FaultCode.NOT_IN_FLIGHT.code();
-    return code.equals(e.getErrorCode())
-        ? JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e)
-        : e;
+    for (FaultCode refusal : REFUSED_COMMIT) {
+      if (("LMQ-" + refusal.code()).equals(e.getErrorCode())) {
+        return JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e);
+      }
+    }
+    return e;
   }
 
   @Override
@@ -513,7 +535,7 @@ final class LightmqSession implements QueueSession, TopicSession {
       inbox.settled(inbox.takeDelivered());
       return;
     }
-    inbox.recover();
+    inbox.recover(inbox.takeDelivered());
   }
 
   // ---- life ----

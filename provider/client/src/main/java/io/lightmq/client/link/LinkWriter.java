@@ -12,15 +12,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes frames to the link's channel of the moment; pulls and acknowledgements of one turn of the
- * loop share a frame each, at most {@value #MAX_GATHERED} in one. Belongs to the link's loop.
+ * loop share a frame each, at most {@value #MAX_GATHERED} pulls or {@value #MAX_ITEMS} items of
+ * acknowledgements in one. Belongs to the link's loop.
  */
 final class LinkWriter {
   private static final int MAX_GATHERED = 1_000;
+
+  /** The most consumers and ranges that one acknowledgement or return names. */
+  static final int MAX_ITEMS = 10_000;
 
   private final EventLoop loop;
   private @Nullable Channel channel;
   private List<Frame.PullOne> pulls = new ArrayList<>();
   private List<Frame.Acked> acks = new ArrayList<>();
+  private int ackItems;
   private boolean turnEndScheduled;
 
   LinkWriter(EventLoop loop) {
@@ -45,6 +50,7 @@ final class LinkWriter {
     channel = null;
     pulls = new ArrayList<>();
     acks = new ArrayList<>();
+    ackItems = 0;
     if (current != null) {
       current.close();
     }
@@ -71,15 +77,26 @@ final class LinkWriter {
   }
 
   void acknowledge(List<Frame.Acked> acked) {
-    for (Frame.Acked next : acked) {
-      Frame.Acked joined = acks.isEmpty() ? null : join(acks.get(acks.size() - 1), next);
-      if (joined == null) {
-        acks.add(next);
-      } else {
-        acks.set(acks.size() - 1, joined);
+    for (List<Frame.Acked> piece : AckedPieces.of(acked, MAX_ITEMS)) {
+      for (Frame.Acked next : piece) {
+        gather(next);
       }
     }
     endTurnLater(acks.size());
+  }
+
+  private void gather(Frame.Acked next) {
+    Frame.Acked joined = acks.isEmpty() ? null : join(acks.get(acks.size() - 1), next);
+    if (joined != null) {
+      acks.set(acks.size() - 1, joined);
+      return;
+    }
+    int items = 1 + next.ranges().size();
+    if (ackItems + items > MAX_ITEMS) {
+      flushTurn();
+    }
+    acks.add(next);
+    ackItems += items;
   }
 
   /** Two acknowledgements as one, if the second follows the first directly; else null. */
@@ -120,6 +137,7 @@ final class LinkWriter {
     if (!acks.isEmpty()) {
       List<Frame.Acked> now = acks;
       acks = new ArrayList<>();
+      ackItems = 0;
       writeNow(new Frame.Acknowledge(0, now));
     }
     if (!pulls.isEmpty()) {

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -518,14 +519,26 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked) {
-    return asking.ok(OnLoss.FAIL, c -> new Frame.Acknowledge(c, acked));
+    return forEachPiece(
+        acked, piece -> asking.ok(OnLoss.FAIL, c -> new Frame.Acknowledge(c, piece)));
   }
 
   @Override
   public CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted) {
-    return asking
-        .ok(OnLoss.DONE, c -> new Frame.Return(c, returned, attempted))
-        .exceptionallyCompose(NettyLink::unlessBackAlready);
+    return forEachPiece(
+        returned,
+        piece ->
+            asking
+                .ok(OnLoss.DONE, c -> new Frame.Return(c, piece, attempted))
+                .exceptionallyCompose(NettyLink::unlessBackAlready));
+  }
+
+  private static CompletableFuture<Void> forEachPiece(
+      List<Frame.Acked> acked, Function<List<Frame.Acked>, CompletableFuture<Void>> ask) {
+    return CompletableFuture.allOf(
+        AckedPieces.of(acked, LinkWriter.MAX_ITEMS).stream()
+            .map(ask)
+            .toArray(CompletableFuture<?>[]::new));
   }
 
   /** What is not in flight any more is back in the broker, as after a lost connection. */
