@@ -11,7 +11,7 @@ import io.lightmq.node.Transport;
 import io.lightmq.node.security.RoleAuthorizer;
 import io.lightmq.node.security.Security;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.local.LocalIoHandler;
 import io.netty.channel.local.LocalServerChannel;
@@ -83,9 +83,10 @@ final class RunningBroker implements AutoCloseable {
     new SecureRandom().nextBytes(unknownUserKey);
     Security security = new Security(new OwnProcess(), new RoleAuthorizer(), unknownUserKey);
     LocalAddress address = new LocalAddress("lightmq:" + key);
+    // A loop, not a group of one: a group's end starts Netty's global executor for a second or two.
     EventLoopGroup group =
-        new MultiThreadIoEventLoopGroup(
-            1, new DefaultThreadFactory("lightmq-io", true), LocalIoHandler.newFactory());
+        new SingleThreadIoEventLoop(
+            null, new DefaultThreadFactory("lightmq-io", true), LocalIoHandler.newFactory());
     LoopDeath death = new LoopDeath();
     Node node =
         Node.start(
