@@ -62,6 +62,16 @@ public interface Journal extends AutoCloseable {
     void completed(Outcome outcome);
   }
 
+  /**
+   * Calls of one kind to the device so far.
+   *
+   * @param totalNanos of all, {@code lastNanos} of the newest, {@code longestNanos} of the slowest
+   */
+  record Calls(long count, long totalNanos, long lastNanos, long longestNanos) {}
+
+  /** How long this node's own device took to write and to force. */
+  record Times(Calls writes, Calls forces) {}
+
   /** Told about the life of the journal. */
   interface Listener {
     /**
@@ -115,6 +125,18 @@ public interface Journal extends AutoCloseable {
 
   /** The offset at which the next batch goes. */
   long appended();
+
+  /**
+   * Room on this node's disk that {@link #trim} would have to give back before it can be used
+   * again; at least what lies between start and appended, more where files are recycled whole.
+   */
+  long usedBytes();
+
+  /** The most that {@link #usedBytes} may become; beyond it appends wait for {@link #trim}. */
+  long capacityBytes();
+
+  /** A look at the device's times. */
+  Times times();
 
   /**
    * Reads bytes at a place that is written and not trimmed. Blocks; called by reader threads only.

@@ -1,5 +1,6 @@
 package io.lightmq.core;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -17,6 +18,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Journal;
 import java.util.Random;
 
 /** The picture of the broker core: what may depend on what, and who may touch threads and files. */
@@ -49,6 +51,17 @@ class ArchitectureTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("..core.shard..");
+
+  @ArchTest
+  static final ArchRule onlyTheAssemblyKnowsWhichJournalThereIs =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("..core.storage.journal..")
+          .and()
+          .doNotHaveFullyQualifiedName("io.lightmq.core.shard.Broker")
+          .should()
+          .dependOnClassesThat(
+              resideInAPackage("..core.storage.journal..").and(assignableTo(Journal.class)));
 
   @ArchTest
   static final ArchRule onlyStorageTouchesFiles =

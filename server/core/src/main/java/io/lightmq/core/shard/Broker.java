@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +22,15 @@ public final class Broker implements AutoCloseable {
   private Broker(BrokerSettings settings, Disk disk, Loops loops, Shard.DestagingMaker destaging)
       throws IOException {
     this.loop = loops.open("shard");
-    this.shard = new Shard(settings, disk, loops, loop, queue, destaging);
+    this.shard =
+        new Shard(
+            settings,
+            disk,
+            loops,
+            loop,
+            queue,
+            store -> new LocalJournal(disk, loops, settings.journal(), store),
+            destaging);
   }
 
   /**

@@ -5,7 +5,6 @@ import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DiskFullException;
-import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.core.storage.segment.Piece;
@@ -16,6 +15,7 @@ import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.snapshot.Ballast;
 import io.lightmq.core.storage.snapshot.Snapshot;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
+import io.lightmq.spi.Journal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -67,7 +67,7 @@ final class Checkpoints {
   private final Stores stores;
   private final SegmentSettings segmentSettings;
   private final ShardState state;
-  private final LocalJournal journal;
+  private final Journal journal;
   private final TurnTime time;
   private final Recorder recorder;
   private final Set<Long> notRewritable = new HashSet<>();
@@ -89,7 +89,7 @@ final class Checkpoints {
       Stores stores,
       BrokerSettings settings,
       ShardState state,
-      LocalJournal journal,
+      Journal journal,
       Recorder recorder,
       TurnTime time) {
     this.stores = stores;

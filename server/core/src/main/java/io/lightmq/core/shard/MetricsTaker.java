@@ -5,9 +5,9 @@ import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
-import io.lightmq.core.storage.journal.JournalMetrics;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
+import io.lightmq.spi.Journal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -52,7 +52,8 @@ final class MetricsTaker {
   /** Takes the picture. */
   BrokerMetrics take() {
     Counters counters = parts.counters();
-    JournalMetrics journal = parts.journal().metrics();
+    Journal journal = parts.journal();
+    Journal.Times times = journal.times();
     Checkpoints checkpoints = parts.checkpoints();
     long segmentBytes = 0;
     List<SegmentInfo> segments = checkpoints.segments();
@@ -75,10 +76,10 @@ final class MetricsTaker {
             journal.capacityBytes(),
             journal.appended() - journal.durable(),
             parts.window().capacity(),
-            journal.writes().count(),
-            journal.writes().totalNanos(),
-            journal.forces().count(),
-            journal.forces().totalNanos()),
+            times.writes().count(),
+            times.writes().totalNanos(),
+            times.forces().count(),
+            times.forces().totalNanos()),
         new BrokerMetrics.CheckpointUse(
             checkpoints.done(),
             checkpoints.failed(),

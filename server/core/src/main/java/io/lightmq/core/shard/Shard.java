@@ -13,7 +13,6 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
-import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.SegmentStore;
@@ -55,7 +54,7 @@ final class Shard implements ShardBatch.Observer {
   private final DirectMemory memory = new DirectMemory();
   private final ShardState state;
   private final SegmentStore segments;
-  private final LocalJournal journal;
+  private final Journal journal;
   private final Window window;
   private final Fetcher fetcher;
   private final ShardParts parts;
@@ -77,6 +76,7 @@ final class Shard implements ShardBatch.Observer {
       Loops loops,
       Loop loop,
       CommandQueue queue,
+      JournalMaker journals,
       DestagingMaker maker)
       throws IOException {
     this.settings = settings;
@@ -99,7 +99,7 @@ final class Shard implements ShardBatch.Observer {
             new Destinations(
                 new OffHeap(memory), new VolatileStore(memory, settings.volatileBytes())));
     long from = restore(loaded);
-    this.journal = new LocalJournal(disk, loops, settings.journal(), storeId);
+    this.journal = journals.make(storeId);
     Listening listener = new Listening();
     long end = journal.start(from, listener);
     state.destinations().all().forEach(destination -> destination.durable().show());
@@ -128,6 +128,12 @@ final class Shard implements ShardBatch.Observer {
     this.metricsTaker =
         new MetricsTaker(parts, memory, queue, loaded, from == 0 ? 0 : createdMillis(loaded));
     loop.onTurnEnd(this::endTurn);
+  }
+
+  /** Which journal the shard has; a seam. */
+  interface JournalMaker {
+    /** A journal that is not started, for the store of this identity. */
+    Journal make(UUID storeId);
   }
 
   /** How checkpoints destage; a seam. */

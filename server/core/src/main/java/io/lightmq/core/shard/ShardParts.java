@@ -8,8 +8,8 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.spi.Journal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 @OwnedBy("shard")
 final class ShardParts {
   private final BrokerSettings settings;
-  private final LocalJournal journal;
+  private final Journal journal;
   private final Window window;
   private final ShardState state;
   private final TurnTime time;
@@ -36,7 +36,7 @@ final class ShardParts {
 
   ShardParts(
       BrokerSettings settings,
-      LocalJournal journal,
+      Journal journal,
       Window window,
       ShardState state,
       Clock clock,
@@ -123,7 +123,7 @@ final class ShardParts {
     return settings;
   }
 
-  LocalJournal journal() {
+  Journal journal() {
     return journal;
   }
 

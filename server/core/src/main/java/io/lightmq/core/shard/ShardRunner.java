@@ -8,8 +8,8 @@ import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
@@ -49,7 +49,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private final ShardParts parts;
   private final CommandQueue queue;
   private final Loop loop;
-  private final LocalJournal journal;
+  private final Journal journal;
   private final Window window;
   private final BatchBuilder batch;
   private final Recorder recorder;
@@ -198,11 +198,16 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       paused = publishes ? "window: the journal has not written enough yet" : paused;
       return false;
     }
-    if (publishes && journal.lastEighth()) {
+    if (publishes && lastEighth()) {
       paused = "journal: its last eighth is kept for what frees room";
       return false;
     }
     return true;
+  }
+
+  private boolean lastEighth() {
+    long capacity = journal.capacityBytes();
+    return journal.usedBytes() > capacity - capacity / 8;
   }
 
   /** Ends a turn: appends, gives out, appends what that asked for, and answers. */

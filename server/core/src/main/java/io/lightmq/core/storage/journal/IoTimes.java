@@ -1,5 +1,6 @@
 package io.lightmq.core.storage.journal;
 
+import io.lightmq.spi.Journal;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** How long one kind of call to the disk took. One thread at a time adds; any thread reads. */
@@ -18,7 +19,7 @@ final class IoTimes {
     }
   }
 
-  JournalMetrics.Times read() {
-    return new JournalMetrics.Times(count.get(), total.get(), last.get(), longest.get());
+  Journal.Calls read() {
+    return new Journal.Calls(count.get(), total.get(), last.get(), longest.get());
   }
 }

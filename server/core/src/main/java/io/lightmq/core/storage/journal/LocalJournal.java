@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * journal-files} makes and recycles files.
  *
  * <p>At the bound of files, with none free, appends wait until {@link #trim} frees one; {@link
- * #lastEighth} tells when that is near. Records may be followed by up to 63 zero bytes, since the
+ * #usedBytes} tells when that is near. Records may be followed by up to 63 zero bytes, since the
  * length of a batch is a multiple of 64.
  */
 public final class LocalJournal implements Journal {
@@ -232,18 +232,14 @@ public final class LocalJournal implements Journal {
     journalLoop.execute(() -> writer.trim(belowOffset));
   }
 
-  /** Whether less than an eighth of the file space is free: only what frees room should come. */
-  public boolean lastEighth() {
-    long capacity = capacityBytes();
-    return usedBytes() > capacity - capacity / 8;
-  }
-
   /** Bytes of batches that all files take that exist or can still be made. */
+  @Override
   public long capacityBytes() {
     return (long) pool.possibleFiles() * settings.usableBytes();
   }
 
   /** File space that is not free; grows with every unclean start too, so checkpoints go by it. */
+  @Override
   public long usedBytes() {
     List<JournalFile> files = writer.live();
     if (files.isEmpty()) {
@@ -259,24 +255,9 @@ public final class LocalJournal implements Journal {
     return failure;
   }
 
-  /** A look at marks, files and times. Any thread. */
-  public JournalMetrics metrics() {
-    long start = marks.start();
-    long durable = marks.durable();
-    long written = marks.written();
-    long appended = marks.appended();
-    return new JournalMetrics(
-        start,
-        durable,
-        written,
-        appended,
-        appended - start,
-        usedBytes(),
-        capacityBytes(),
-        pool.files(),
-        pool.spareFiles(),
-        writes.read(),
-        forces.read());
+  @Override
+  public Times times() {
+    return new Times(writes.read(), forces.read());
   }
 
   @Override

@@ -35,7 +35,7 @@ class JournalFailureTest {
     rig.disk.capacity(rig.disk.usedBytes());
     TestBatch last = null;
     int sent = 0;
-    while (!rig.journal.lastEighth()) {
+    while (!rig.lastEighth()) {
       last = rig.append(new byte[20_000], false, true);
       rig.loops.runUntilIdle();
       assertThat(++sent).isLessThan(20);
@@ -46,7 +46,7 @@ class JournalFailureTest {
     rig.journal.trim(last.offset);
     rig.loops.runUntilIdle();
 
-    assertThat(rig.journal.lastEighth()).isFalse();
+    assertThat(rig.lastEighth()).isFalse();
     for (int i = 0; i < 4; i++) {
       TestBatch more = rig.append(new byte[20_000], false, true);
       rig.loops.runUntilIdle();

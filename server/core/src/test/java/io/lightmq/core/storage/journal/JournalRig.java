@@ -122,6 +122,11 @@ final class JournalRig implements Journal.Listener {
     return last;
   }
 
+  /** Whether only what frees room should come. */
+  boolean lastEighth() {
+    return journal.usedBytes() > journal.capacityBytes() / 8 * 7;
+  }
+
   /** Cuts the power. */
   void crash() {
     loops.crash();

@@ -180,7 +180,7 @@ final class JournalSimulation {
 
   /** As the shard does: what is durable is destaged, and the journal trimmed. */
   private void makeRoom() {
-    boolean full = rig.journal.lastEighth() || rig.window.room(rig.journal.written()) < (42 << 10);
+    boolean full = rig.lastEighth() || rig.window.room(rig.journal.written()) < (42 << 10);
     if (!full && random.nextInt(30) != 0) {
       return;
     }

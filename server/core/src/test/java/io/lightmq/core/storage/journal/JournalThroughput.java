@@ -33,7 +33,7 @@ final class JournalThroughput {
         journal.start(0, new Silent());
         long rate = measure(journal, waiters, Integer.parseInt(args[1]));
         System.out.printf(
-            "%3d waiters: %,d forced batches/s, %s%n", waiters, rate, journal.metrics().forces());
+            "%3d waiters: %,d forced batches/s, %s%n", waiters, rate, journal.times().forces());
       }
     }
   }
@@ -57,7 +57,7 @@ final class JournalThroughput {
                     TestBatch batch = new TestBatch(offset, payload, bytes, false, true);
                     batch.whenCompleted = completed -> receipt.release();
                     journal.append(1, 0, batch);
-                    if (journal.lastEighth()) {
+                    if (journal.usedBytes() > journal.capacityBytes() / 8 * 7) {
                       journal.trim(journal.durable());
                     }
                   }

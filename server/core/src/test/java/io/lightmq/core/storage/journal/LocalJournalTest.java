@@ -70,7 +70,7 @@ class LocalJournalTest {
 
     assertThat(new String(bytes.array(), 64, 5, StandardCharsets.UTF_8)).isEqualTo("first");
     assertThat(bytes.get((int) (last.offset - first.offset) + 64 + 29_999)).isEqualTo((byte) 7);
-    assertThat(rig.journal.metrics().files()).isGreaterThan(1);
+    assertThat(rig.journal.pool().files()).isGreaterThan(1);
   }
 
   private boolean isBegun(String name) {
