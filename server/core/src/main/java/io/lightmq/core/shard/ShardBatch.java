@@ -72,6 +72,12 @@ final class ShardBatch implements Journal.Batch {
     return wantsForce;
   }
 
+  /** The receipts that wait for the force; what the shard itself waits for sends nothing new. */
+  @Override
+  public int waiters() {
+    return onDurable.size();
+  }
+
   @Override
   public void written() {
     onWritten.forEach(Runnable::run);
