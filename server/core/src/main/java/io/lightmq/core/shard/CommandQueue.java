@@ -3,11 +3,16 @@ package io.lightmq.core.shard;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A shard's mailbox for commands, in two lanes: publishes, which may be held back by budgets, and
  * all else, which frees room and goes on. Any thread offers, the shard takes.
+ *
+ * <p>Others may overtake publishes, never the other way round: a client may send a commit and, with
+ * the next number, a run. So a publish is given once as many others are carried out as had been
+ * offered before it; more that come meanwhile do not keep it waiting.
  *
  * <p>Publishes are bounded in bytes by the credit of their connections; both lanes together hold at
  * most {@link #MAX_COMMANDS} commands, beyond which an offer is refused. The end of a connection is
@@ -17,8 +22,11 @@ final class CommandQueue {
   /** The most commands that wait. */
   static final int MAX_COMMANDS = 1 << 18;
 
-  private final ConcurrentLinkedQueue<Command> publishes = new ConcurrentLinkedQueue<>();
+  private record Behind(Command.Publish publish, long others) {}
+
+  private final ConcurrentLinkedQueue<Behind> publishes = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<Command> others = new ConcurrentLinkedQueue<>();
+  private final AtomicLong offeredOthers = new AtomicLong();
   private final AtomicInteger size = new AtomicInteger();
   private final AtomicBoolean awake = new AtomicBoolean();
 
@@ -29,7 +37,13 @@ final class CommandQueue {
       return false;
     }
     size.incrementAndGet();
-    (command instanceof Command.Publish ? publishes : others).add(command);
+    if (command instanceof Command.Publish publish) {
+      publishes.add(new Behind(publish, offeredOthers.get()));
+    } else {
+      // Counted before it can be seen: whoever reads the count later is behind it.
+      offeredOthers.incrementAndGet();
+      others.add(command);
+    }
     return true;
   }
 
@@ -45,23 +59,33 @@ final class CommandQueue {
 
   /** The next command that is no publish, or null. */
   @Nullable Command pollOther() {
-    return count(others.poll());
+    Command polled = others.poll();
+    if (polled != null) {
+      size.decrementAndGet();
+    }
+    return polled;
   }
 
-  /** The next publish, or null. */
-  @Nullable Command pollPublish() {
-    return count(publishes.poll());
+  /**
+   * The next publish, or null if there is none, or if what was offered before it comes first.
+   *
+   * @param carriedOut how many others are carried out since the queue exists
+   */
+  Command.@Nullable Publish pollPublish(long carriedOut) {
+    Behind next = publishes.peek();
+    if (next == null || next.others() > carriedOut) {
+      return null;
+    }
+    Behind polled = publishes.poll();
+    if (polled == null) {
+      return null;
+    }
+    size.decrementAndGet();
+    return polled.publish();
   }
 
   /** How many commands wait. */
   int size() {
     return size.get();
-  }
-
-  private @Nullable Command count(@Nullable Command polled) {
-    if (polled != null) {
-      size.decrementAndGet();
-    }
-    return polled;
   }
 }

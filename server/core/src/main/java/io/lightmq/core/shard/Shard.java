@@ -350,10 +350,10 @@ final class Shard implements ShardBatch.Observer {
       refuse(next);
       next = queue.pollOther();
     }
-    next = queue.pollPublish();
+    next = queue.pollPublish(Long.MAX_VALUE);
     while (next != null) {
       refuse(next);
-      next = queue.pollPublish();
+      next = queue.pollPublish(Long.MAX_VALUE);
     }
   }
 

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
 final class ShardRunner implements Decisions, Publishing.Admission {
   private static final Logger log = LoggerFactory.getLogger(ShardRunner.class);
 
-  /** Commands of one turn; the rest comes in the next. */
+  /** Commands of one turn in each lane; the rest comes in the next. */
   private static final int MAX_OTHERS = 1024;
 
   private static final int MAX_PUBLISHES = 256;
@@ -55,12 +55,15 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private final Recorder recorder;
   private final ShardBatch.Observer observer;
   private final ArrayDeque<Command> others = new ArrayDeque<>();
-  private final List<Command.Publish> publishes = new ArrayList<>();
   private final List<Touch> touches = new ArrayList<>();
   private final List<GivenUp> givenUp = new ArrayList<>();
   private final int reserveBytes;
   private long journalEpoch;
   private long batches;
+  private long carriedOut;
+  private int turnOthers;
+  private int turnPublishes;
+  private boolean again;
   private String paused = "";
   private boolean ended;
   private Loop.@Nullable Timer parkedTimer;
@@ -103,62 +106,74 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     queue.draining();
     parts.time().look();
     parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
-    boolean all = collect();
+    collect();
     advance();
-    while (!others.isEmpty()) {
-      Command next = others.peek();
-      long room = roomFor(next);
-      if (!ended && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
-        break;
-      }
-      others.remove();
-      if (next instanceof Command.Acknowledge && room > parts.settings().maxBatchBytes()) {
-        next = tooLong(next, room);
-      }
-      parts.counters().commands++;
-      parts.commands().execute(next);
-    }
+    takeOthers();
     if (!ended) {
       paused = "";
       parts.publishing().retryHeld();
     }
-    if (ended || (all && others.isEmpty())) {
-      for (Command.Publish publish : publishes) {
-        parts.counters().commands++;
-        parts.commands().execute(publish);
+    if (others.isEmpty()) {
+      takePublishes();
+      if (turnOthers < MAX_OTHERS && turnPublishes < MAX_PUBLISHES) {
+        goOn();
+      } else {
+        again = true;
       }
-      publishes.clear();
     }
+  }
+
+  private void goOn() {
     if (queue.size() > 0 && queue.wake()) {
       loop.execute(this::drain);
     }
   }
 
-  /**
-   * Takes commands from the mailbox: publishes first, so that whatever a client sent before one of
-   * them, such as the commit with the number before, is among the others.
-   *
-   * @return whether all others are taken, so that the publishes may follow
-   */
-  private boolean collect() {
-    long bytes = 0;
-    while (publishes.size() < MAX_PUBLISHES && bytes < BatchBuilder.FULL_BYTES) {
-      Command next = queue.pollPublish();
-      if (next == null) {
-        break;
-      }
-      Command.Publish publish = (Command.Publish) next;
-      bytes += publish.messages().buffer().remaining();
-      publishes.add(publish);
-    }
-    while (others.size() < MAX_OTHERS) {
+  private void collect() {
+    while (others.size() < MAX_OTHERS - turnOthers) {
       Command other = queue.pollOther();
       if (other == null) {
-        return true;
+        return;
       }
       others.add(other);
     }
-    return false;
+  }
+
+  /** Carries out what was collected, as far as there is room. */
+  private void takeOthers() {
+    while (!others.isEmpty() && turnOthers < MAX_OTHERS) {
+      Command next = others.peek();
+      long room = roomFor(next);
+      if (!ended && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
+        return;
+      }
+      others.remove();
+      if (next instanceof Command.Acknowledge && room > parts.settings().maxBatchBytes()) {
+        next = tooLong(next, room);
+      }
+      carriedOut++;
+      turnOthers++;
+      execute(next);
+    }
+  }
+
+  /** Takes the publishes that nothing is ahead of, at most a turn's share. */
+  private void takePublishes() {
+    long bytes = 0;
+    while (turnPublishes < MAX_PUBLISHES && bytes < BatchBuilder.FULL_BYTES) {
+      Command.Publish publish = queue.pollPublish(carriedOut);
+      if (publish == null) {
+        return;
+      }
+      turnPublishes++;
+      bytes += publish.messages().buffer().remaining();
+      execute(publish);
+    }
+  }
+
+  private void execute(Command command) {
+    parts.counters().commands++;
+    parts.commands().execute(command);
   }
 
   private Command tooLong(Command command, long bytes) {
@@ -212,6 +227,12 @@ final class ShardRunner implements Decisions, Publishing.Admission {
 
   /** Ends a turn: appends, gives out, appends what that asked for, and answers. */
   void endTurn() {
+    turnOthers = 0;
+    turnPublishes = 0;
+    if (again) {
+      again = false;
+      goOn();
+    }
     if (ended) {
       return;
     }
@@ -226,7 +247,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     parts.checkpoints().turn();
     recorder.runTurnEffects();
     setTimers();
-    boolean waits = parts.publishing().isHolding() || !others.isEmpty() || !publishes.isEmpty();
+    boolean waits = parts.publishing().isHolding() || !others.isEmpty();
     if (waits && retryTimer == null) {
       // Room may come without a mark moving: the journal's trim, a message freed from memory.
       retryTimer =
@@ -364,10 +385,5 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     if (retryTimer != null) {
       retryTimer.cancel();
     }
-  }
-
-  /** Commands that were taken from the mailbox and not carried out yet. */
-  int waiting() {
-    return others.size() + queue.size();
   }
 }

@@ -31,6 +31,7 @@ public final class SimulatedLoops implements Loops {
   private final Map<String, Long> delays = new HashMap<>();
   private SimulatedLoop current;
   private long order;
+  private long turns;
   private boolean closed;
 
   public SimulatedLoops(long seed) {
@@ -83,8 +84,14 @@ public final class SimulatedLoops implements Loops {
     if (ready.isEmpty()) {
       return false;
     }
+    turns++;
     ready.get(random.nextInt(ready.size())).turn();
     return true;
+  }
+
+  /** How many turns all loops together have had. */
+  public long turns() {
+    return turns;
   }
 
   /** Runs until no loop is ready at this moment; time does not move. */

@@ -1,0 +1,145 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.sim.SimulatedLoops;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What the two lanes of the mailbox get of each turn. */
+class TurnSharesTest {
+  private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "q");
+
+  /** More than a turn takes. */
+  private static final int FLOOD = 3_000;
+
+  private static final int TURN = 1_024;
+
+  /** Asks again at once whenever it is answered, without end. */
+  private static final class Flooding extends FakePeer {
+    private final Broker broker;
+    private final SimulatedLoops loops;
+    int answers;
+    int mostOfATurn;
+    private int ofThisTurn;
+    private long thisTurn;
+    boolean more = true;
+
+    Flooding(BrokerHarness h) {
+      super((h.broker.epoch() << 32) | 999);
+      this.broker = h.broker;
+      this.loops = h.loops;
+    }
+
+    @Override
+    public void reply(int correlation, Reply reply) {
+      if (reply instanceof Reply.Attached) {
+        super.reply(correlation, reply);
+        return;
+      }
+      answers++;
+      ofThisTurn = thisTurn == loops.turns() ? ofThisTurn + 1 : 1;
+      thisTurn = loops.turns();
+      mostOfATurn = Math.max(mostOfATurn, ofThisTurn);
+      if (more) {
+        ask();
+      }
+    }
+
+    void ask() {
+      broker.submit(new Command.Acknowledge(this, 7, List.of()));
+    }
+  }
+
+  /** Notes how far the flood was when its run left the budget. */
+  private static final class Publisher extends FakePeer {
+    private final Flooding flooding;
+    int answersWhenTaken;
+
+    Publisher(long connectionId, Flooding flooding) {
+      super(connectionId);
+      this.flooding = flooding;
+    }
+
+    @Override
+    public void credit(long bytes) {
+      super.credit(bytes);
+      answersWhenTaken = flooding.answers;
+    }
+  }
+
+  private static void flood(BrokerHarness h, Flooding flooding) {
+    h.broker.submit(new Command.Attach(flooding, 1, new UUID(9, 9), 1, 1, null));
+    h.reply(flooding, 1);
+    for (int i = 0; i < FLOOD; i++) {
+      flooding.ask();
+    }
+  }
+
+  @Test
+  void publishesGoOnWhileMoreOthersComeThanATurnTakes() throws Exception {
+    BrokerHarness h = new BrokerHarness(1).open();
+    Flooding flooding = new Flooding(h);
+    Publisher peer = new Publisher((h.broker.epoch() << 32) | 998, flooding);
+    int attach = h.nextCorrelation();
+    h.broker.submit(new Command.Attach(peer, attach, new UUID(9, 8), 1, 1, null));
+    h.reply(peer, attach);
+    long id = h.producer(peer, QUEUE);
+    flood(h, flooding);
+    for (int number = 1; number <= 20; number++) {
+      int before = flooding.answers;
+      flooding.mostOfATurn = 0;
+      assertThat(h.receipt(peer, h.publish(peer, id, number, "m"))).isEqualTo(FaultCode.OK);
+      assertThat(peer.answersWhenTaken - before)
+          .as("others between a run's arrival and its turn")
+          .isLessThanOrEqualTo(FLOOD + TURN);
+      assertThat(flooding.mostOfATurn).isEqualTo(TURN);
+    }
+    assertThat(flooding.answers).isGreaterThan(FLOOD);
+    flooding.more = false;
+    h.close();
+  }
+
+  @Test
+  void aRunNeverOvertakesTheCommitThatWasSentBeforeIt() throws Exception {
+    BrokerHarness h = new BrokerHarness(2).open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    Flooding flooding = new Flooding(h);
+    flood(h, flooding);
+    int commit = h.nextCorrelation();
+    h.broker.submit(
+        new Command.Commit(
+            peer,
+            commit,
+            1,
+            1,
+            List.of(new Command.StagedRun(id, true, 1, h.bytes(true, 0, "first"))),
+            List.of()));
+    int run = h.publish(peer, id, 2, "second");
+    assertThat(h.receipt(peer, run)).isEqualTo(FaultCode.OK);
+    assertThat(h.receipt(peer, commit)).isEqualTo(FaultCode.OK);
+    assertThat(peer.disconnects).isEmpty();
+    flooding.more = false;
+    h.close();
+  }
+
+  @Test
+  void othersWaitForNoPublish() {
+    CommandQueue queue = new CommandQueue();
+    FakePeer peer = new FakePeer(1);
+    BrokerHarness h = new BrokerHarness(3);
+    queue.offer(new Command.Publish(peer, 1, 1, 1, 1, h.bytes(true, 0, "m")));
+    queue.offer(new Command.Acknowledge(peer, 2, List.of()));
+    queue.offer(new Command.Publish(peer, 3, 1, 2, 1, h.bytes(true, 0, "m")));
+    assertThat(queue.pollOther()).isInstanceOf(Command.Acknowledge.class);
+    assertThat(queue.pollPublish(0)).isNotNull();
+    assertThat(queue.pollPublish(0)).isNull();
+    assertThat(queue.pollPublish(1)).isNotNull();
+    assertThat(queue.size()).isZero();
+  }
+}
