@@ -43,6 +43,14 @@ final class Commands {
     } catch (Refusal refusal) {
       answer(command, refusal);
     }
+    if (command instanceof Command.Pull || wantsNoAnswer(command)) {
+      command.peer().carriedOut();
+    }
+  }
+
+  private static boolean wantsNoAnswer(Command command) {
+    return (command instanceof Command.Acknowledge || command instanceof Command.Return)
+        && correlation(command) == 0;
   }
 
   private void decide(Command command) {

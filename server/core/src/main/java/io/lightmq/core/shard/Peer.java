@@ -40,6 +40,12 @@ public interface Peer {
   /** So many bytes of publish credit are free again (a run has left the shard's memory budget). */
   void credit(long bytes);
 
+  /**
+   * One of its pulls, or of its commands that want no answer, is carried out. Publishes do not
+   * count; their {@link #credit} tells.
+   */
+  void carriedOut();
+
   /** Ends the connection with a reason. */
   void disconnect(FaultCode code, String text);
 

@@ -33,6 +33,7 @@ class FakePeer implements Peer {
   Consumer<Received> onReceived = message -> {};
   Consumer<Receipt> onReceipt = receipt -> {};
   long credit;
+  int carriedOut;
   int openBuffers;
   boolean writable = true;
   boolean dead;
@@ -135,6 +136,11 @@ class FakePeer implements Peer {
   @Override
   public void credit(long bytes) {
     credit += bytes;
+  }
+
+  @Override
+  public void carriedOut() {
+    carriedOut++;
   }
 
   @Override

@@ -16,6 +16,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -256,6 +257,20 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     Session open = session;
     if (open != null) {
       door.shard().accept(new Command.Writable(open.outbound()));
+    }
+  }
+
+  @Override
+  public void carriedOut() {
+    Session open = session;
+    if (open != null && open.requests().carriedOut()) {
+      try {
+        channel
+            .eventLoop()
+            .execute(() -> pause.set(ReadPause.Reason.REQUESTS, open.requests().full()));
+      } catch (RejectedExecutionException loopHasEnded) {
+        log.debug("Commands were carried out after their connection's loop had ended");
+      }
     }
   }
 

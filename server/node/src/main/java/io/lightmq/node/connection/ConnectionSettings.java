@@ -7,7 +7,8 @@ package io.lightmq.node.connection;
  * @param sessions per connection
  * @param consumers per connection
  * @param producers per connection
- * @param openRequests per connection without an answer; at the limit nothing more is read
+ * @param openRequests per connection without an answer, and as many that want none (pulls,
+ *     acknowledgements) and are not carried out; at the limit nothing more is read
  * @param maxMessageBytes the longest encoded message
  * @param maxTransactionBytes the most message bytes in one commit
  * @param maxDeliveryBytes the most entry bytes in one delivery; a larger pull gets so many

@@ -58,6 +58,9 @@ final class Outbound implements Peer {
     /** How much credit is to be announced now; 0 for none. */
     long creditToAnnounce();
 
+    /** A command that wants no answer is carried out. On the shard's thread. */
+    void carriedOut();
+
     /** Deliveries may go on. */
     void writableAgain();
 
@@ -185,6 +188,11 @@ final class Outbound implements Peer {
     if (events.creditDue()) {
       wake();
     }
+  }
+
+  @Override
+  public void carriedOut() {
+    events.carriedOut();
   }
 
   @Override

@@ -11,7 +11,7 @@ final class ReadPause {
   enum Reason {
     /** A large run waits for room in the broker's publish credit. */
     CREDIT,
-    /** Too many requests are without an answer, or too many bytes of commits are held. */
+    /** Too many requests are not answered or not carried out, or commits hold too many bytes. */
     REQUESTS
   }
 

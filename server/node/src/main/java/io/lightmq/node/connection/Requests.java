@@ -42,6 +42,9 @@ final class Requests {
   /** Attaches without an answer yet; bounded by the limits of producers and consumers. */
   private final Map<Integer, Attaching> attaching = new HashMap<>();
 
+  /** Pulls and commands without a correlation that the shard has not carried out. */
+  private final AtomicInteger unanswered = new AtomicInteger();
+
   private int open;
 
   private record Attaching(boolean producer, int id) {}
@@ -72,6 +75,7 @@ final class Requests {
   /** Whether so much is under way that nothing more is to be read. */
   boolean full() {
     return open >= settings.openRequests()
+        || unanswered.get() >= settings.openRequests()
         || heldCommitBytes.get() > 2 * settings.maxTransactionBytes();
   }
 
@@ -91,6 +95,15 @@ final class Requests {
         resources.closeConsumer(attach.id());
       }
     }
+  }
+
+  /**
+   * Notes that a command which wants no answer is carried out; on the shard's thread.
+   *
+   * @return whether half of them are, so that a pause for them may end
+   */
+  boolean carriedOut() {
+    return unanswered.decrementAndGet() == settings.openRequests() / 2;
   }
 
   void receipted(int count) {
@@ -183,6 +196,8 @@ final class Requests {
   private void submit(int correlation, Command command) {
     if (correlation > 0) {
       open++;
+    } else if (!(command instanceof Command.Publish)) {
+      unanswered.incrementAndGet();
     }
     shard.accept(command);
   }
@@ -316,7 +331,8 @@ final class Requests {
                 + one.parkMillis()
                 + " ms");
       }
-      shard.accept(
+      submit(
+          0,
           new Command.Pull(
               peer,
               one.consumerId(),

@@ -24,6 +24,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RequestsTest {
   private final ConnectionHarness harness = new ConnectionHarness();
@@ -349,6 +350,28 @@ class RequestsTest {
     Peer peer = harness.peer();
     peer.reply(100, new Peer.Reply.Ok());
     harness.sent(Frame.Ok.class);
+    assertThat(harness.channel.config().isAutoRead()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void tooManyCommandsThatWantNoAnswerStopReadingUntilHalfAreCarriedOut(boolean pulls) {
+    harness.attached();
+    for (int i = 0; i < 16; i++) {
+      assertThat(harness.channel.config().isAutoRead()).isTrue();
+      harness.send(
+          pulls
+              ? new Frame.Pull(List.of(new Frame.PullOne(1, i, 10, 100, 0)))
+              : new Frame.Acknowledge(0, List.of()));
+    }
+    assertThat(harness.channel.config().isAutoRead()).isFalse();
+    Peer peer = harness.peer();
+    for (int i = 0; i < 8; i++) {
+      harness.channel.runPendingTasks();
+      assertThat(harness.channel.config().isAutoRead()).isFalse();
+      peer.carriedOut();
+    }
+    harness.channel.runPendingTasks();
     assertThat(harness.channel.config().isAutoRead()).isTrue();
   }
 
