@@ -120,6 +120,26 @@ public final class SimulatedLoops implements Loops {
     runUntilIdle();
   }
 
+  /**
+   * What a call that blocks does to its loop: it stands still so long, while the others go on. If
+   * one of these blocks too, it ends first, so the pause may become longer than asked for.
+   */
+  public void block(long nanos) {
+    SimulatedLoop standing = current;
+    if (standing == null || nanos == 0) {
+      clock.advance(nanos);
+      return;
+    }
+    standing.blocked = true;
+    current = null;
+    try {
+      advance(nanos);
+    } finally {
+      standing.blocked = false;
+      current = standing;
+    }
+  }
+
   /** Runs until a condition holds, moving time when all are idle. */
   public void runUntil(BooleanSupplier done) {
     long steps = 0;
@@ -169,7 +189,7 @@ public final class SimulatedLoops implements Loops {
   private long nextTimer() {
     long next = Long.MAX_VALUE;
     for (SimulatedLoop loop : loops) {
-      SimulatedTimer first = loop.firstTimer();
+      SimulatedTimer first = loop.blocked ? null : loop.firstTimer();
       if (first != null) {
         next = Math.min(next, first.deadline);
       }
@@ -183,6 +203,7 @@ public final class SimulatedLoops implements Loops {
     private final PriorityQueue<SimulatedTimer> timers = new PriorityQueue<>();
     private Runnable hook = () -> {};
     private boolean dead;
+    private boolean blocked;
 
     SimulatedLoop(String name) {
       this.name = name;
@@ -235,6 +256,9 @@ public final class SimulatedLoops implements Loops {
     }
 
     boolean ready() {
+      if (blocked) {
+        return false;
+      }
       SimulatedTimer first = firstTimer();
       return !tasks.isEmpty() || (first != null && first.deadline <= clock.nanos());
     }

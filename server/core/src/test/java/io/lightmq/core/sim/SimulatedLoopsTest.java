@@ -67,4 +67,23 @@ class SimulatedLoopsTest {
     assertThat(ran).isEmpty();
     assertThatThrownBy(() -> loop.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
   }
+
+  @Test
+  void whileOneLoopBlocksTheOthersGoOnAndTimePasses() {
+    SimulatedLoops loops = new SimulatedLoops(3);
+    Loop slow = loops.open("slow");
+    Loop quick = loops.open("quick");
+    List<String> order = new ArrayList<>();
+    slow.execute(
+        () -> {
+          loops.block(50);
+          order.add("slow at " + loops.clock().nanos());
+        });
+    slow.schedule(10, () -> order.add("behind it at " + loops.clock().nanos()));
+    quick.schedule(20, () -> order.add("quick at " + loops.clock().nanos()));
+
+    loops.advance(100);
+
+    assertThat(order).containsExactly("quick at 20", "slow at 50", "behind it at 50");
+  }
 }
