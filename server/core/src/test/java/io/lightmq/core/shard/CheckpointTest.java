@@ -1,13 +1,18 @@
 package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.shard.Command.Subscribe;
 import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.storage.segment.Destaged;
+import io.lightmq.core.storage.segment.Piece;
+import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -74,6 +79,32 @@ class CheckpointTest {
   }
 
   @Test
+  void withBothSnapshotsDamagedTheBrokerRefusesToStartAndNamesThem() throws Exception {
+    BrokerHarness h = new BrokerHarness(25).open();
+    FakePeer peer = h.attach(LINK, 1, 1, null);
+    long id = h.producer(peer, QUEUE);
+    int next = publish(h, peer, id, 1, 20);
+    checkpoint(h);
+    publish(h, peer, id, next, 20);
+    checkpoint(h);
+    h.crash(true);
+    List<String> snapshots = h.disk.list("snapshots");
+    assertThat(snapshots).hasSize(2);
+    for (String each : snapshots) {
+      h.disk.flip("snapshots/" + each, h.disk.contents("snapshots/" + each).length / 2, 3);
+    }
+    List<String> segments = h.disk.list("segments");
+
+    assertThatThrownBy(h::open)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("none of 2 snapshots is valid; restore the data directory")
+        .hasMessageContaining(snapshots.get(0))
+        .hasMessageContaining(snapshots.get(1));
+
+    assertThat(h.disk.list("segments")).as("nothing is moved or deleted").isEqualTo(segments);
+  }
+
+  @Test
   void aFullDiskGivesTheCheckpointUpAndTheNextOneSucceeds() throws Exception {
     BrokerHarness h = new BrokerHarness(22).open();
     FakePeer peer = h.attach(LINK, 1, 1, null);
@@ -95,26 +126,137 @@ class CheckpointTest {
   @Test
   void whileASlowDestageRunsReceiptsComeUntilTheLastEighthAndAcknowledgementsGoOn()
       throws Exception {
+    int all = 900;
+    long millis = 1_000_000;
     BrokerHarness h = new BrokerHarness(23).open();
     FakePeer peer = h.attach(LINK, 1, 1, null);
     long id = h.producer(peer, QUEUE);
     h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
-    h.loops.delay("destage", 5_000_000_000L);
-    for (int i = 1; i <= 900; i++) {
-      h.publish(peer, id, i, BODY + i);
+    h.disk.beforeForce(name -> h.loops.block(name.startsWith("journal/") ? millis : 0));
+    h.loops.delay("destage", 5_000 * millis);
+    List<Long> times = new ArrayList<>();
+    int[] sent = new int[1];
+    peer.onReceipt =
+        receipt -> {
+          times.add(h.loops.clock().nanos());
+          if (sent[0] < all) {
+            h.publish(peer, id, ++sent[0], BODY + sent[0]);
+          }
+        };
+    long begin = h.loops.clock().nanos();
+    for (int i = 0; i < 4; i++) {
+      h.publish(peer, id, ++sent[0], BODY + sent[0]);
     }
-    h.loops.advance(2_000_000_000L);
-    int early = peer.receipts.size();
+
+    h.loops.advance(4_000 * millis);
+
     BrokerMetrics.JournalUse journal = h.broker.metrics().journal();
-    assertThat(early).isBetween(100, 899);
-    assertThat(journal.usedBytes()).isGreaterThan(journal.capacityBytes() / 10 * 8);
-    assertThat(h.broker.metrics().publishesPaused()).startsWith("journal");
+    int early = times.size();
+    long eighth = journal.capacityBytes() / 8;
+    assertThat(early).as("receipts before the pause").isBetween(100, all - 1);
+    assertThat(longestGap(begin, times)).as("longest gap before the pause").isLessThan(20 * millis);
+    assertThat(h.broker.metrics().publishesPaused()).startsWith("journal: its last eighth");
+    assertThat(h.broker.metrics().checkpoints().done()).isZero();
+    // A batch that is taken just before the line may cross it, and begin a file of its own.
+    assertThat(journal.usedBytes()).isBetween(7 * eighth, 7 * eighth + 2 * 4 * 1_024);
+
     Received first = h.pull(peer, 1, 1).get(0);
     assertThat(h.acknowledge(peer, 1, id, first.range())).isEqualTo(new Peer.Reply.Ok());
-    h.loops.delay("destage", 0);
-    h.loops.advance(30_000_000_000L);
-    assertThat(peer.receipts).hasSize(900);
-    assertThat(drain(h, peer)).hasSize(899);
+    assertThat(times).as("no receipt while it is paused").hasSize(early);
+
+    h.loops.advance(3_000 * millis);
+
+    assertThat(h.broker.metrics().checkpoints().done()).isEqualTo(1);
+    assertThat(times).as("receipts after the checkpoint").hasSizeGreaterThan(early);
+    assertThat(times.get(early) - begin).isBetween(5_000 * millis, 6_000 * millis);
+    h.loops.advance(30_000 * millis);
+    assertThat(times).hasSize(all);
+    assertThat(drain(h, peer)).hasSize(all - 1);
+    h.close();
+  }
+
+  private static long longestGap(long begin, List<Long> times) {
+    long longest = 0;
+    long last = begin;
+    for (long each : times) {
+      longest = Math.max(longest, each - last);
+      last = each;
+    }
+    return longest;
+  }
+
+  /** A journal of 2 MiB and segments in the proportions of the defaults, 256 times smaller. */
+  private static BrokerSettings settingsInProportion() {
+    BrokerSettings small = BrokerHarness.settings(256 << 10, 1 << 19);
+    return new BrokerSettings(
+        small.defaultTier(),
+        small.createOnFirstUse(),
+        small.rules(),
+        small.windowBytes(),
+        small.volatileBytes(),
+        small.journal(),
+        new SegmentSettings(1 << 20, 64 << 10, 16 << 10, 16 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
+        small.ballastBytes(),
+        small.maxMessageBytes(),
+        small.maxTransactionBytes(),
+        small.flushIntervalMillis(),
+        small.minFreeBytes(),
+        small.idleReclaimMillis());
+  }
+
+  @Test
+  void aCheckpointOfAThousandDestinationsForcesSegmentFilesAtMostThirtyTwoTimes() throws Exception {
+    BrokerHarness h = new BrokerHarness(26);
+    h.settings = settingsInProportion();
+    List<Integer> forces = new ArrayList<>();
+    List<Integer> destinations = new ArrayList<>();
+    h.destaging =
+        (segments, state) ->
+            (plan, bytes) -> {
+              int before = h.disk.forces("segments/.*");
+              Destaged destaged = segments.destage(plan, bytes, () -> false);
+              forces.add(h.disk.forces("segments/.*") - before);
+              destinations.add(
+                  (int) destaged.pieces().stream().map(Piece::destinationId).distinct().count());
+              return destaged;
+            };
+    h.open();
+    FakePeer peer = h.attach(LINK, 1, 1, null);
+    long[] ids = new long[1_000];
+    for (int i = 0; i < ids.length; i++) {
+      ids[i] = h.producer(peer, new DestinationName(DestinationKind.QUEUE, "q" + i));
+    }
+    checkpoint(h);
+    int begun = forces.size();
+    int number = 0;
+    for (int round = 1; round <= 4; round++) {
+      for (long id : ids) {
+        h.publish(peer, id, ++number, "small " + round);
+      }
+      for (int i = 0; i < 400; i++) {
+        h.publish(peer, ids[i % 4], ++number, BODY + i);
+      }
+      h.loops.advance(10_000_000);
+      checkpoint(h);
+    }
+    assertThat(peer.receipts).hasSize(number).allMatch(each -> each.code() == FaultCode.OK);
+    assertThat(forces.subList(begun, forces.size()))
+        .hasSizeGreaterThanOrEqualTo(4)
+        .anyMatch(each -> each > 0)
+        .allMatch(each -> each <= 32, "at most 32 forces of segment files");
+    assertThat(destinations).as("destinations in one checkpoint").contains(ids.length);
+    assertThat(h.disk.forces("segments/.*"))
+        .as("no force of a segment file outside a destage")
+        .isEqualTo(forces.stream().mapToInt(Integer::intValue).sum());
+
+    h.crash(true);
+    h.open();
+    FakePeer reader = h.attach();
+    DestinationName last = new DestinationName(DestinationKind.QUEUE, "q999");
+    h.consumer(reader, 1, last, Subscribe.QUEUE, null);
+    assertThat(h.pull(reader, 1, 50))
+        .extracting(Received::text)
+        .containsExactly("small 1", "small 2", "small 3", "small 4");
     h.close();
   }
 
