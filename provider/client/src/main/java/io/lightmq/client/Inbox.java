@@ -546,16 +546,11 @@ final class Inbox {
 
   /** Gives back what was handed over and what waits, so that it comes again in order. */
   void recover(List<Arrived> attempted) throws JMSException {
-    List<Arrived> waiting = new ArrayList<>();
-    lock.lock();
-    try {
-      givingBack = true;
-      consumers.forEach(consumer -> waiting.addAll(consumer.drain()));
-    } finally {
-      lock.unlock();
-    }
+    List<Arrived> waiting = drainAll();
     try {
       returns.all(attempted, waiting);
+      // A pull that was open may have been answered between the two, with later messages.
+      returns.all(List.of(), drainAll());
       settled(attempted);
     } finally {
       lock.lock();
@@ -566,6 +561,16 @@ final class Inbox {
       } finally {
         lock.unlock();
       }
+    }
+  }
+
+  private List<Arrived> drainAll() {
+    lock.lock();
+    try {
+      givingBack = true;
+      return consumers.stream().flatMap(consumer -> consumer.drain().stream()).toList();
+    } finally {
+      lock.unlock();
     }
   }
 
