@@ -1,0 +1,266 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.OffHeap;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.DestinationCreated;
+import io.lightmq.core.record.ShardRecord.DestinationDeleted;
+import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Entries;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
+import io.lightmq.core.record.ShardRecord.LinkClosed;
+import io.lightmq.core.record.ShardRecord.Published;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Started;
+import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.transaction.Link;
+import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The bytes of a snapshot's state, version 1; {@code -Dgolden.write=<folder>} writes them. */
+class StateGoldenTest {
+  private static final String GOLDEN = "state-v1.hex";
+  private static final int LANE = Destination.DURABLE_LANE;
+  private static final int BLOCK = 4096;
+  private static final UUID LINK = new UUID(0x1111, 0x2222);
+  private static final UUID OTHER = new UUID(0x3333, 0x4444);
+  private static final UUID CLOSED = new UUID(0x5555, 0x6666);
+  private static final long FIRST = 1L << 32;
+  private static final long SECOND = 2L << 32;
+
+  private final DirectMemory memory = new DirectMemory();
+  private long offset = 64;
+
+  private ShardState newState() {
+    return new ShardState(
+        new Destinations(new OffHeap(memory), new VolatileStore(memory, 1 << 20)));
+  }
+
+  private Published run(long number, long destination, long sequence, int count) {
+    int[] lengths = new int[count];
+    Arrays.fill(lengths, 100);
+    Published run =
+        new Published(
+            number == 0 ? null : LINK,
+            number,
+            destination,
+            LANE,
+            sequence,
+            new Entries(offset, lengths));
+    offset += 100L * count + 64;
+    return run;
+  }
+
+  private static Acked acked(long destination, long subscription, SequenceRange... ranges) {
+    return new Acked(destination, subscription, Reason.ACKNOWLEDGED, List.of(ranges));
+  }
+
+  private ShardState sample() {
+    ShardState state = newState();
+    List<ShardRecord> records = new ArrayList<>();
+    records.add(new Started(1, true));
+    records.add(new LinkAttached(LINK, 1));
+    records.add(new DestinationCreated(1, name(DestinationKind.QUEUE, "orders"), Durability.HIGH));
+    // Of the queue's blocks the first is acknowledged, the second in part, the others not at all.
+    records.add(run(1, 1, FIRST, 4 * BLOCK));
+    records.add(new Touched(1, 1, LANE, FIRST / BLOCK));
+    records.add(new Touched(1, 1, LANE, FIRST / BLOCK + 1));
+    records.add(acked(1, 1, new SequenceRange(LANE, FIRST, BLOCK)));
+    for (int i = 0; i < 5; i++) {
+      records.add(acked(1, 1, new SequenceRange(LANE, FIRST + BLOCK + 7 * i, 3)));
+    }
+    records.add(
+        new DestinationCreated(2, name(DestinationKind.TOPIC, "prices"), Durability.BALANCED));
+    records.add(new SubscriptionOpened(5, 2, SubscriptionKind.DURABLE, "desk", "all", null, true));
+    records.add(run(2, 2, FIRST, 10));
+    records.add(
+        new SubscriptionOpened(
+            6, 2, SubscriptionKind.SHARED_DURABLE, null, "bérénice", null, false));
+    records.add(new DestinationCreated(3, name(DestinationKind.QUEUE, "gone"), Durability.HIGH));
+    records.add(new DestinationDeleted(3));
+    records.add(new Refused(LINK, 3, FaultCode.DESTINATION_GONE, "destination 3 was deleted"));
+    records.add(new Started(2, false));
+    records.add(run(4, 2, SECOND, 5));
+    records.add(new DestinationSet(2, Durability.PERFORMANCE));
+    records.add(new LinkAttached(OTHER, 8));
+    records.add(
+        new Committed(
+            OTHER,
+            8,
+            List.of(
+                run(0, 1, SECOND, 20),
+                acked(
+                    2, 5, new SequenceRange(LANE, FIRST, 2), new SequenceRange(LANE, SECOND, 1)))));
+    records.add(new Touched(1, 1, LANE, SECOND / BLOCK));
+    records.add(new LinkAttached(CLOSED, 1));
+    records.add(new LinkClosed(CLOSED));
+    records.forEach(state::apply);
+    state.destinations().all().forEach(each -> each.durable().show());
+    Subscription queue = queue(state);
+    deliver(queue, SECOND, 3, 1);
+    deliver(queue, SECOND + 1, 1, 2);
+    queue.take(queue.destination().durable(), SECOND + 9, 2);
+    return state;
+  }
+
+  private static void deliver(Subscription subscription, long from, int count, int times) {
+    for (int i = 0; i < times; i++) {
+      subscription.take(subscription.destination().durable(), from, count);
+      subscription.giveBack(LANE, from, count, true);
+    }
+  }
+
+  private static DestinationName name(DestinationKind kind, String text) {
+    return new DestinationName(kind, text);
+  }
+
+  private static Destination destination(ShardState state, long id) {
+    Destination found = state.destinations().find(id);
+    assertThat(found).as("destination %d", id).isNotNull();
+    return found;
+  }
+
+  private static Subscription queue(ShardState state) {
+    return destination(state, 1).queueSubscription();
+  }
+
+  private static List<ByteBuffer> encode(ShardState state) {
+    StateSnapshot snapshot = new StateSnapshot(state, Set.of());
+    while (!snapshot.step()) {
+      assertThat(snapshot.slices()).hasSizeLessThan(10);
+    }
+    List<ByteBuffer> slices = List.copyOf(snapshot.slices());
+    snapshot.release();
+    return slices;
+  }
+
+  private static List<String> hex(List<ByteBuffer> slices) {
+    List<String> all = new ArrayList<>();
+    for (ByteBuffer slice : slices) {
+      byte[] bytes = new byte[slice.remaining()];
+      slice.duplicate().get(bytes);
+      all.add(HexFormat.of().formatHex(bytes));
+    }
+    return all;
+  }
+
+  /** The slices of the golden file, which stand apart by an empty line. */
+  private static List<String> golden() throws IOException {
+    try (InputStream in = StateGoldenTest.class.getResourceAsStream("/golden/" + GOLDEN)) {
+      assertThat(in).as("golden file %s", GOLDEN).isNotNull();
+      List<String> slices = new ArrayList<>();
+      for (String slice : new String(in.readAllBytes(), StandardCharsets.US_ASCII).split("\n\n")) {
+        slices.add(slice.replaceAll("\\s", ""));
+      }
+      return slices;
+    }
+  }
+
+  private ShardState decoded() throws IOException {
+    ShardState state = newState();
+    List<ByteBuffer> slices = new ArrayList<>();
+    for (String slice : golden()) {
+      slices.add(ByteBuffer.wrap(HexFormat.of().parseHex(slice)));
+    }
+    StateSnapshot.decode(slices, state);
+    return state;
+  }
+
+  @Test
+  void theBytesOfVersionOneStayAsTheyAre() throws IOException {
+    List<String> written = hex(encode(sample()));
+    String folder = System.getProperty("golden.write");
+    if (folder != null) {
+      StringBuilder text = new StringBuilder();
+      for (String slice : written) {
+        text.append(slice.replaceAll("(.{96})(?=.)", "$1\n")).append("\n\n");
+      }
+      Files.writeString(Path.of(folder, GOLDEN), text.substring(0, text.length() - 1));
+    }
+    assertThat(written).isEqualTo(golden());
+  }
+
+  @Test
+  void whatVersionOneHoldsIsReadAndWrittenAgainUnchanged() throws IOException {
+    assertThat(hex(encode(decoded()))).isEqualTo(golden());
+  }
+
+  @Test
+  void destinationsAndSubscriptionsOfVersionOneAreReadAsTheyWere() throws IOException {
+    ShardState state = decoded();
+    assertThat(state.epoch()).isEqualTo(2);
+    assertThat(state.stopped()).isFalse();
+    assertThat(state.nextSubscriptionId()).isEqualTo(7);
+    assertThat(state.destinations().find(3)).isNull();
+    assertThat(state.destinations().nextId()).isEqualTo(4);
+    Destination topic = destination(state, 2);
+    assertThat(topic.name()).isEqualTo(name(DestinationKind.TOPIC, "prices"));
+    assertThat(topic.settings().tier()).isEqualTo(Durability.PERFORMANCE);
+    assertThat(topic.subscriptions()).extracting(Subscription::backlog).containsExactly(12L, 5L);
+    Subscription desk = state.durableSubscription(new SubscriptionKey("desk", "all"));
+    assertThat(desk).isNotNull();
+    assertThat(desk.noLocal()).isTrue();
+    assertThat(state.durableSubscription(new SubscriptionKey(null, "bérénice")))
+        .extracting(Subscription::kind)
+        .isEqualTo(SubscriptionKind.SHARED_DURABLE);
+  }
+
+  @Test
+  void whatConsumersDidWithAQueueOfVersionOneIsReadAsItWas() throws IOException {
+    Subscription queue = queue(decoded());
+    assertThat(queue.backlog()).isEqualTo(3 * BLOCK - 15 + 20);
+    assertThat(queue.firstUnacknowledged()).isEqualTo(FIRST + BLOCK + 3);
+    assertThat(queue.isUnacknowledged(LANE, FIRST + BLOCK + 7)).isFalse();
+    assertThat(queue.deliveries(LANE, FIRST + BLOCK + 3))
+        .as("touched before the unclean end of epoch 1")
+        .isEqualTo(1);
+    assertThat(queue.deliveries(LANE, FIRST + 2 * BLOCK)).as("never touched").isZero();
+    assertThat(queue.deliveries(LANE, SECOND)).isEqualTo(1);
+    assertThat(queue.deliveries(LANE, SECOND + 1)).isEqualTo(3);
+    assertThat(queue.deliveries(LANE, SECOND + 3)).isZero();
+    assertThat(queue.deliveries(LANE, SECOND + 10)).as("was in flight").isEqualTo(1);
+  }
+
+  @Test
+  void linksOfVersionOneKeepTheirNumbersAndOutcomes() throws IOException {
+    ShardState state = decoded();
+    Link link = state.links().find(LINK);
+    assertThat(link).isNotNull();
+    assertThat(link.last()).isEqualTo(4);
+    assertThat(link.outcome(3))
+        .isNotNull()
+        .satisfies(outcome -> assertThat(outcome.code()).isEqualTo(FaultCode.DESTINATION_GONE))
+        .satisfies(outcome -> assertThat(outcome.text()).isEqualTo("destination 3 was deleted"));
+    Link other = state.links().find(OTHER);
+    assertThat(other).isNotNull();
+    assertThat(other.last()).isEqualTo(8);
+    assertThat(state.links().find(CLOSED)).isNull();
+  }
+}
