@@ -41,7 +41,7 @@ public interface Journal extends AutoCloseable {
      */
     ByteBuffer[] bytes();
 
-    /** Whether this batch begins a shard epoch, which is what makes a recovered tail count. */
+    /** Whether this batch begins a shard epoch; the journal marks it and draws nothing from it. */
     boolean startsEpoch();
 
     /** Whether somebody waits for this batch to become durable, so a force is due at once. */
