@@ -3,9 +3,11 @@ package io.lightmq.core.storage.segment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.segment.TestLane.TestJournal;
 import io.lightmq.wire.entry.Crc;
 import io.lightmq.wire.entry.Entry;
@@ -180,6 +182,41 @@ final class SegmentDamageTest {
     disk.replace(file, spoilt);
     try (SegmentStore store = reopen(disk, info)) {
       assertThatThrownBy(() -> readsRightOrNot(store)).isInstanceOf(AssertionError.class);
+    }
+  }
+
+  /** Every entry that is read whole gets the CRC that its bytes happen to have. */
+  private static Disk skipsTheCrc(Disk disk) {
+    return new FaultyDisk(disk) {
+      @Override
+      protected int read(DiskFile file, long fileOffset, ByteBuffer into) throws IOException {
+        int start = into.position();
+        int count = super.read(file, fileOffset, into);
+        for (int at = start; at + Entry.HEADER_BYTES <= start + count; at++) {
+          int length = into.getInt(at);
+          boolean entry = into.get(at + 8) == 1 && into.getLong(at + 16) == 8;
+          if (entry && length >= Entry.HEADER_BYTES && at + length <= start + count) {
+            into.putInt(at + 4, Crc.of(into, at + 8, at + length));
+          }
+        }
+        return count;
+      }
+    };
+  }
+
+  @Test
+  void aSegmentReaderThatSkipsTheCrcIsFound() throws IOException {
+    int at = (int) (second.pieces().get(0).address() - info.address());
+    byte[] spoilt = intact.clone();
+    spoilt[at + Entry.length(ByteBuffer.wrap(intact), at) - 1] ^= 1;
+    disk.replace(file, spoilt);
+    try (SegmentStore store = reopen(disk, info)) {
+      assertThat(readsRightOrNot(store)).as("with the check").isFalse();
+    }
+    try (SegmentStore store = reopen(skipsTheCrc(disk), info)) {
+      assertThatThrownBy(() -> readsRightOrNot(store))
+          .as("without the check")
+          .isInstanceOf(AssertionError.class);
     }
   }
 }
