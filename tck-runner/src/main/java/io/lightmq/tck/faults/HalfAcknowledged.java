@@ -1,6 +1,7 @@
 package io.lightmq.tck.faults;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.broker.BrokerMetrics;
 import io.lightmq.samples.broker.BrokerProcess;
 import io.lightmq.samples.broker.BrokerSetup;
 import jakarta.jms.Connection;
@@ -22,7 +23,8 @@ import java.util.stream.Stream;
 
 /**
  * A deep queue of which every second message is acknowledged, then all but one in a hundred, with
- * kills in between: what stays alive must come, and the disk must not keep what is dead.
+ * kills in between: what stays alive must come, and the disk must not keep what is dead. At the end
+ * the newest snapshot is damaged, and the older one must do.
  *
  * <p>In each of several pairs one consumer acknowledges, and the other holds back what shall stay
  * in a transaction that is rolled back at the end.
@@ -31,14 +33,17 @@ final class HalfAcknowledged {
 
   private static final String QUEUE = "half";
   private static final int BYTES = 1_024;
+  private static final int FULL = 1_000_000;
 
   /** What is preallocated, however much lives: the journal and the ballast. */
   private static final Set<String> FIXED = Set.of("journal", "ballast");
 
+  private static final String REJECTED_METRIC = "lightmq_rejected_snapshots_total";
+  private static final long METRICS_LIMIT_MILLIS = 5_000;
   private static final int PAIRS = 8;
   private static final int MAX_TIMES_LIVE = 4;
   private static final long RECEIVE_MILLIS = 10_000;
-  private static final long SHRINK_LIMIT_MILLIS = 120_000;
+  private static final long SHRINK_LIMIT_MILLIS = 180_000; // three idle checkpoints, 60 s apart
 
   private final BrokerSetup setup;
   private final int messages;
@@ -47,8 +52,20 @@ final class HalfAcknowledged {
   private final Findings findings = new Findings();
 
   HalfAcknowledged(BrokerSetup setup, int messages) {
-    this.setup = setup;
+    this.setup = messages < FULL ? setup.withConfiguration(smallJournal(messages)) : setup;
     this.messages = messages;
+  }
+
+  /** A journal as small beside fewer messages as the default one is beside a million. */
+  private static String smallJournal(int messages) {
+    int mebibytes = Math.max(8, messages / (FULL / 64));
+    return """
+        [journal]
+        file = "%dMiB"
+        [flush]
+        bytes = "%dMiB"
+        """
+        .formatted(mebibytes, mebibytes * 3 / 4);
   }
 
   int run() throws JMSException, IOException, InterruptedException, HarnessException {
@@ -58,6 +75,11 @@ final class HalfAcknowledged {
         Bulk.send(connection, sends, messages, BYTES);
       }
       disk("after sending");
+      if (segmentBytes() == 0) {
+        throw new HarnessException(
+            "%,d messages fit into the journal and no segment was written, which says nothing; send more"
+                .formatted(messages));
+      }
       int half = messages / 2;
       int left = messages - thin(half / 2, 2);
       broker = killAndRestart(broker);
@@ -69,7 +91,10 @@ final class HalfAcknowledged {
       broker = killAndRestart(broker);
       left -= thin(left - rest, 100);
       awaitShrinking((long) left * BYTES);
-      broker = killAndRestart(broker);
+      broker.kill();
+      damageTheNewestSnapshot();
+      broker = BrokerProcess.start(setup);
+      passedOver();
       try (Connection connection = connect()) {
         Bulk.drain(connection, deliveries, left);
       }
@@ -78,6 +103,33 @@ final class HalfAcknowledged {
       broker.kill();
     }
     return findings.broken();
+  }
+
+  /** Flips a byte in the middle of the newest snapshot, as a bad sector would. */
+  private void damageTheNewestSnapshot() throws IOException, HarnessException {
+    List<Path> snapshots = new ArrayList<>();
+    try (Stream<Path> files = Files.list(setup.data().resolve("snapshots"))) {
+      files.filter(file -> file.toString().endsWith(".snap")).sorted().forEach(snapshots::add);
+    }
+    if (snapshots.size() < 2) {
+      throw new HarnessException("two snapshots are needed to damage one, found " + snapshots);
+    }
+    Path newest = snapshots.get(snapshots.size() - 1);
+    byte[] bytes = Files.readAllBytes(newest);
+    bytes[bytes.length / 2] ^= 8;
+    Files.write(newest, bytes);
+    findings.note("byte %,d of %s is damaged", bytes.length / 2, newest.getFileName());
+  }
+
+  private void passedOver() throws IOException, InterruptedException {
+    long beganNanos = System.nanoTime();
+    double rejected = 0;
+    while (rejected == 0 && millisSince(beganNanos) < METRICS_LIMIT_MILLIS) {
+      Thread.sleep(100);
+      rejected = BrokerMetrics.of(setup).sum(REJECTED_METRIC, "");
+    }
+    findings.require(
+        rejected == 1, "the broker started from the older snapshot, %.0f passed over", rejected);
   }
 
   private BrokerProcess killAndRestart(BrokerProcess broker)
@@ -159,10 +211,22 @@ final class HalfAcknowledged {
         millisSince(beganNanos));
   }
 
+  /** Disk use is what segments and snapshots take; the preallocated files are told beside it. */
   private void disk(String when) throws IOException {
+    long all = bytes(setup.data(), Set.of());
+    long variable = variableBytes();
     findings.note(
-        "%s: %,d KiB on disk, %,d KiB of them in segments and snapshots",
-        when, bytes(setup.data(), Set.of()) >> 10, variableBytes() >> 10);
+        "%s: disk use %,d KiB (segments %,d, snapshots and others %,d); preallocated beside it:"
+            + " journal and ballast %,d KiB",
+        when,
+        variable >> 10,
+        segmentBytes() >> 10,
+        (variable - segmentBytes()) >> 10,
+        (all - variable) >> 10);
+  }
+
+  private long segmentBytes() throws IOException {
+    return bytes(setup.data().resolve("segments"), Set.of());
   }
 
   private long variableBytes() throws IOException {
