@@ -114,6 +114,12 @@ public interface Journal extends AutoCloseable {
   /** Asks that everything appended so far becomes durable soon; returns at once. */
   void force();
 
+  /**
+   * Says that somebody may wait for {@link Mark#WRITTEN} only: from now on no write waits for a
+   * force. Any thread; returns at once.
+   */
+  void forceBeside();
+
   /** The lowest offset still readable. */
   long startOffset();
 

@@ -145,6 +145,7 @@ final class Administration {
       throw new Refusal(FaultCode.BAD_REQUEST, "a temporary destination has no settings");
     }
     recorder.record(new DestinationSet(destination.id(), tier));
+    recorder.mayBeSentTo(destination);
     return show(destination);
   }
 

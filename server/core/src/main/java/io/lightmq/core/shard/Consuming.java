@@ -44,6 +44,7 @@ final class Consuming {
   void attachProducer(Command.AttachProducer command) {
     sessions.attached(command.peer());
     Destination destination = subscribing.resolve(command.destination(), command.mayCreate());
+    recorder.mayBeSentTo(destination);
     replyWithId(command.peer(), command.correlation(), producer(destination));
   }
 

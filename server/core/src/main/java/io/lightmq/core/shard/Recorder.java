@@ -40,6 +40,7 @@ final class Recorder {
   private List<Runnable> turnEffects = new ArrayList<>();
   private long createdOffset;
   private boolean lazyForce;
+  private boolean forcedBeside;
   private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
   Recorder(ShardState state, BatchBuilder batch, Journal journal) {
@@ -52,6 +53,14 @@ final class Recorder {
   /** Who is told of blocks that have to be touched with the run that opens them. */
   void touches(Subscription.Touches taker) {
     touches = taker;
+  }
+
+  /** A producer may send to the destination: in a tier that waits for no force, none delays it. */
+  void mayBeSentTo(Destination destination) {
+    if (!forcedBeside && destination.settings().tier().mark() == Mark.WRITTEN) {
+      forcedBeside = true;
+      journal.forceBeside();
+    }
   }
 
   /** Records and applies a fact that holds no entries. */

@@ -298,6 +298,9 @@ final class DeliveryBench implements Decisions {
     }
 
     @Override
+    public void forceBeside() {}
+
+    @Override
     public void force() {
       throw new AssertionError("nothing waits for a force");
     }

@@ -158,7 +158,7 @@ class SlowForceTest {
    * by what comes during it; the next is already on the loop of its own.
    */
   @Test
-  void onlyTheFirstSlowForceAfterQuickOnesDelaysAPerformanceSend() {
+  void theFirstSlowForceAfterQuickOnesDelaysNoPerformanceSend() {
     Sender during = new Sender(FAST);
     Sender behind = new Sender(FAST);
     Sender high = new Sender(HIGH);
@@ -173,7 +173,7 @@ class SlowForceTest {
 
     h.loops.advance(20 * FORCE);
 
-    during.each(0, FORCE);
+    during.each(0, MILLI);
     behind.each(0, MILLI);
     assertThat(high.answers.subList(1, 4)).allMatch(took -> took >= FORCE && took <= 2 * FORCE);
   }

@@ -167,6 +167,11 @@ public final class LocalJournal implements Journal {
   }
 
   @Override
+  public void forceBeside() {
+    journalLoop.execute(writer::forceBeside);
+  }
+
+  @Override
   public long startOffset() {
     return marks.start();
   }

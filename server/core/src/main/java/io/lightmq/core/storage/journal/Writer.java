@@ -47,6 +47,7 @@ final class Writer {
   private long recordedDurable;
   private long forceBelow;
   private long lastWriteNanos;
+  private boolean beside;
   private long lastForceNanos = Long.MAX_VALUE;
   private boolean forceUnderWay;
   private boolean waitsForFile;
@@ -286,10 +287,16 @@ final class Writer {
 
   /**
    * Whether to force on this loop: it saves a hand-off for the lone sender, but nothing is written
-   * meanwhile, so only when all wait for the force anyway and the one before was quick.
+   * meanwhile, so only when all wait for the force anyway, nobody may come who does not, and the
+   * one before was quick.
    */
   private boolean forcesHere() {
-    return lastForceNanos <= QUICK_FORCE_NANOS && unforcedWanted == unforced.size();
+    return !beside && lastForceNanos <= QUICK_FORCE_NANOS && unforcedWanted == unforced.size();
+  }
+
+  /** Forces run beside writes from now on. */
+  void forceBeside() {
+    beside = true;
   }
 
   private boolean forceIsDue() {
