@@ -304,14 +304,14 @@ final class Shard implements ShardBatch.Observer {
       loop.execute(
           () -> {
             boolean full = usable < settings.minFreeBytes();
-            if (full != parts.publishing().diskFull()) {
+            if (full != parts.placing().diskFull()) {
               log.warn(
                   "{} bytes are free, the limit is {}: persistent messages are {}",
                   usable,
                   settings.minFreeBytes(),
                   full ? "refused" : "taken again");
             }
-            parts.publishing().diskFull(full);
+            parts.placing().diskFull(full);
             metricsTaker.disk(usable, total);
           });
     } catch (IOException e) {

@@ -29,6 +29,7 @@ final class ShardParts {
   private final Recorder recorder;
   private final Dispatcher dispatcher;
   private final Sessions sessions;
+  private final Placing placing;
   private final Publishing publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
@@ -58,9 +59,23 @@ final class ShardParts {
         new Subscribing(state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, time);
     Settlements settlements = new Settlements(state);
+    this.placing = new Placing(settings, state, recorder, time, counters);
+    Receipts receipts = new Receipts(recorder, sessions);
+    Transactions transactions =
+        new Transactions(
+            settings, state, recorder, settlements, ready, counters, placing, receipts);
     this.publishing =
         new Publishing(
-            settings, state, recorder, sessions, settlements, ready, time, counters, later);
+            settings,
+            state,
+            recorder,
+            sessions,
+            settlements,
+            ready,
+            placing,
+            receipts,
+            transactions,
+            later);
     Consuming consuming =
         new Consuming(state, recorder, sessions, settlements, dispatcher, subscribing, counters);
     Administration administration =
@@ -161,6 +176,10 @@ final class ShardParts {
 
   Sessions sessions() {
     return sessions;
+  }
+
+  Placing placing() {
+    return placing;
   }
 
   Publishing publishing() {

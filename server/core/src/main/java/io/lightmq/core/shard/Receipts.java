@@ -1,0 +1,60 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Outcome;
+import io.lightmq.spi.Mark;
+import io.lightmq.wire.entry.FaultCode;
+
+/** Tells senders what became of their runs and commits, each when its mark is reached. */
+@OwnedBy("shard")
+final class Receipts {
+  private final Recorder recorder;
+  private final Sessions sessions;
+
+  Receipts(Recorder recorder, Sessions sessions) {
+    this.recorder = recorder;
+    this.sessions = sessions;
+  }
+
+  /** Tells once the turn's batch has reached a mark. */
+  void answer(Mark mark, Peer peer, int correlation) {
+    recorder.effect(mark, () -> peer.receipt(correlation, FaultCode.OK, ""));
+  }
+
+  /** Tells at the end of the turn. */
+  void answerNow(Peer peer, int correlation) {
+    recorder.after(() -> peer.receipt(correlation, FaultCode.OK, ""));
+  }
+
+  /** Tells again what became of a number that was taken before. */
+  void answerRepeat(PeerSession session, Link link, long number, int correlation) {
+    Outcome outcome = link.outcome(number);
+    FaultCode code = outcome == null ? FaultCode.OK : outcome.code();
+    String text = outcome == null ? "" : outcome.text();
+    Peer peer = session.peer();
+    // Taken is not yet durable; the repetition must not be told more than the first would be.
+    recorder.whenDurable(() -> peer.receipt(correlation, code, text));
+  }
+
+  /** Refuses a run or commit, which spends its number. */
+  void refuse(PeerSession session, Link link, long number, int correlation, Refusal refusal) {
+    Peer peer = session.peer();
+    if (refusal.code() == FaultCode.PROTOCOL_ERROR) {
+      sessions.expel(session, refusal.code(), refusal.text());
+    } else if (number == 0) {
+      recorder.after(() -> peer.receipt(correlation, refusal.code(), refusal.text()));
+    } else if (link.full()) {
+      sessions.expel(
+          session,
+          FaultCode.LIMIT_REACHED,
+          Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
+    } else {
+      recorder.record(new Refused(link.id(), number, refusal.code(), refusal.text()));
+      // Durable, so that a client that was told never has to repeat this number.
+      recorder.effect(
+          Mark.DURABLE, () -> peer.receipt(correlation, refusal.code(), refusal.text()));
+    }
+  }
+}
