@@ -138,6 +138,9 @@ public interface Journal extends AutoCloseable {
    */
   long usedBytes();
 
+  /** What {@link #usedBytes} will be once one more batch of this length is appended. */
+  long usedBytesAfter(int batchBytes);
+
   /** The most that {@link #usedBytes} may become; beyond it appends wait for {@link #trim}. */
   long capacityBytes();
 

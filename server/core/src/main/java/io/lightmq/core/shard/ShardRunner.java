@@ -40,6 +40,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Room in the window that no single small record exceeds. */
   private static final int SLACK_BYTES = 8 << 10;
 
+  /**
+   * This part of the journal is left for records that no command asks room for, such as touches.
+   */
+  private static final int KEPT_FOR_TURNS = 32;
+
   private static final long RETRY_NANOS = 5_000_000;
 
   private record Touch(Subscription subscription, int lane, long blockKey) {}
@@ -213,16 +218,14 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       paused = publishes ? "window: the journal has not written enough yet" : paused;
       return false;
     }
-    if (publishes && lastEighth()) {
+    long capacity = journal.capacityBytes();
+    long left = capacity - journal.usedBytesAfter(Math.toIntExact(batch.length() + bytes));
+    if (publishes && left < capacity / 8) {
       paused = "journal: its last eighth is kept for what frees room";
       return false;
     }
-    return true;
-  }
-
-  private boolean lastEighth() {
-    long capacity = journal.capacityBytes();
-    return journal.usedBytes() > capacity - capacity / 8;
+    // What is appended beyond all room is never durable, and no checkpoint could free any.
+    return left >= capacity / KEPT_FOR_TURNS;
   }
 
   /** Ends a turn: appends, gives out, appends what that asked for, and answers. */

@@ -331,6 +331,11 @@ final class DeliveryBench implements Decisions {
     }
 
     @Override
+    public long usedBytesAfter(int batchBytes) {
+      return usedBytes() + batchBytes;
+    }
+
+    @Override
     public long capacityBytes() {
       return Integer.MAX_VALUE;
     }

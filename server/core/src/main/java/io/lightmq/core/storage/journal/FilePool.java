@@ -147,6 +147,11 @@ final class FilePool {
     return files;
   }
 
+  /** Files that can be begun before one is recycled. */
+  synchronized int freeFiles() {
+    return possibleFiles() - files + spares.size();
+  }
+
   /** Files that exist or can still be made. */
   synchronized int possibleFiles() {
     return full ? files : Math.max(files, settings.maxFiles());

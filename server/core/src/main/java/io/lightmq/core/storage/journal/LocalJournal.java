@@ -54,6 +54,11 @@ public final class LocalJournal implements Journal {
   private volatile long epoch;
   private volatile boolean started;
 
+  /** Where the next batch goes: files that what was appended begins, and bytes in the last. */
+  private volatile int filesAppended;
+
+  private volatile int bytesInLast;
+
   /**
    * A journal on a disk; {@link #start} reads it.
    *
@@ -123,6 +128,7 @@ public final class LocalJournal implements Journal {
     }
     marks.begin(live.get(0).base(), found.end());
     writer.begin(live, found.end(), previous);
+    bytesInLast = Math.toIntExact(found.end() - live.get(live.size() - 1).base());
     replaced.forEach(JournalFile::release);
     started = true;
     pool.replenish();
@@ -154,8 +160,19 @@ public final class LocalJournal implements Journal {
       journalLoop.execute(() -> writer.refuse(batch));
       return;
     }
+    place(length);
     marks.appended(offset + length);
     journalLoop.execute(() -> writer.arrived(batch));
+  }
+
+  /** Knows, before the writer does, in which file a batch will lie. */
+  private void place(int length) {
+    int inLast = bytesInLast + length;
+    if (inLast > settings.usableBytes()) {
+      filesAppended++;
+      inLast = length;
+    }
+    bytesInLast = inLast;
   }
 
   @Override
@@ -246,12 +263,23 @@ public final class LocalJournal implements Journal {
   /** File space that is not free; grows with every unclean start too, so checkpoints go by it. */
   @Override
   public long usedBytes() {
-    List<JournalFile> files = writer.live();
-    if (files.isEmpty()) {
+    return usedBytesAfter(0);
+  }
+
+  /** Exact on the appending thread; on others it may be off by what is appended meanwhile. */
+  @Override
+  public long usedBytesAfter(int batchBytes) {
+    if (writer.live().isEmpty()) {
       return 0;
     }
-    long inLast = marks.appended() - files.get(files.size() - 1).base();
-    long freeFiles = (long) pool.possibleFiles() - pool.files() + pool.spareFiles();
+    // In this order, a file that is begun meanwhile counts twice rather than not at all.
+    long notBegun = filesAppended - writer.filesBegun();
+    long freeFiles = pool.freeFiles() - notBegun;
+    long inLast = bytesInLast + batchBytes;
+    if (inLast > settings.usableBytes()) {
+      freeFiles--;
+      inLast = batchBytes;
+    }
     return capacityBytes() - (freeFiles + 1) * settings.usableBytes() + inLast;
   }
 

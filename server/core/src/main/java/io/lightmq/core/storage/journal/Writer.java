@@ -54,6 +54,7 @@ final class Writer {
   private boolean idleTimer;
   private boolean lingerTimer;
   private boolean closing;
+  private volatile int filesBegun;
   private boolean ended;
 
   Writer(
@@ -77,6 +78,11 @@ final class Writer {
   /** The files that hold the journal, in order; an immutable list. Any thread. */
   List<JournalFile> live() {
     return live;
+  }
+
+  /** Files begun since the start. Any thread. */
+  int filesBegun() {
+    return filesBegun;
   }
 
   void begin(List<JournalFile> files, long at, int previousCrc) {
@@ -250,6 +256,7 @@ final class Writer {
     files.add(next);
     live = List.copyOf(files);
     active = next;
+    filesBegun++;
     dirty.add(next);
     journal.pool().replenish();
     return next;

@@ -54,6 +54,25 @@ class JournalFailureTest {
     }
   }
 
+  @Test
+  void theEndsOfFilesThatNoBatchFitsIntoAreUsedBeforeAnythingIsWritten() throws Exception {
+    JournalRig rig = new JournalRig(1);
+    rig.start();
+    rig.loops.runUntilIdle();
+    long before = rig.journal.usedBytes();
+    long bytes = 0;
+    for (int i = 0; i < 5; i++) {
+      long expected = rig.journal.usedBytesAfter(20_032 + 64);
+      TestBatch batch = rig.append(new byte[20_032], false, true);
+      assertThat(rig.journal.usedBytes()).isEqualTo(expected);
+      bytes += batch.end() - batch.offset;
+    }
+    long appended = rig.journal.usedBytes();
+    assertThat(appended).isGreaterThan(before + bytes);
+    rig.loops.runUntilIdle();
+    assertThat(rig.journal.usedBytes()).isEqualTo(appended);
+  }
+
   private static void failEach(Operation operation) throws IOException {
     int nth = 1;
     int fired = 0;
