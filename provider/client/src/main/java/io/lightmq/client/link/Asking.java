@@ -16,20 +16,13 @@ final class Asking {
   private final EventLoop loop;
   private final Requests requests;
   private final BooleanSupplier isOpen;
-  private final BooleanSupplier isUnconnected;
   private final BooleanSupplier isEnded;
 
   /** The states are asked for on the loop. */
-  Asking(
-      EventLoop loop,
-      Requests requests,
-      BooleanSupplier isOpen,
-      BooleanSupplier isUnconnected,
-      BooleanSupplier isEnded) {
+  Asking(EventLoop loop, Requests requests, BooleanSupplier isOpen, BooleanSupplier isEnded) {
     this.loop = loop;
     this.requests = requests;
     this.isOpen = isOpen;
-    this.isUnconnected = isUnconnected;
     this.isEnded = isEnded;
   }
 
@@ -38,20 +31,65 @@ final class Asking {
     return new LinkException(FaultCode.CLOSING, "the connection is closed");
   }
 
-  /** Asks; the answer is taken over on the loop. */
-  <T> CompletableFuture<T> ask(OnLoss onLoss, IntFunction<Frame> frame, Function<Frame, T> answer) {
+  /**
+   * Asks; the answer is taken over on the loop.
+   *
+   * @param undo what closes again what the broker may have opened, when nobody has the answer: it
+   *     came too late, or whoever asked has cancelled
+   */
+  <T> CompletableFuture<T> ask(
+      OnLoss onLoss, IntFunction<Frame> frame, Function<Frame, T> answer, Runnable undo) {
     CompletableFuture<T> result = new CompletableFuture<>();
     try {
-      loop.execute(() -> askOnLoop(onLoss, frame, answer, result));
+      loop.execute(() -> askOnLoop(onLoss, frame, answer, undo, result));
     } catch (RejectedExecutionException e) {
-      end(onLoss, answer, result);
+      end(onLoss, result);
     }
     return result;
   }
 
+  /** Whether there is no connection or it is still being restored; on the loop. */
+  boolean isLost() {
+    return !isOpen.getAsBoolean();
+  }
+
+  /** Hands over to the loop; after its end nothing is done any more. */
+  void onLoop(Runnable task) {
+    try {
+      loop.execute(task);
+    } catch (RejectedExecutionException e) {
+      // nothing is open any more
+    }
+  }
+
   /** Asks for something that is answered by Ok. */
   CompletableFuture<Void> ok(OnLoss onLoss, IntFunction<Frame> frame) {
-    return ask(onLoss, frame, answer -> (Frame.Ok) answer).thenApply(Asking::nothing);
+    return ask(onLoss, frame, answer -> (Frame.Ok) answer, () -> {}).thenApply(Asking::nothing);
+  }
+
+  /**
+   * Gives something up, which the loss of the connection does as well.
+   *
+   * @param forget runs first, on the loop
+   * @param isReopened whether the connection that is being restored has it already
+   */
+  CompletableFuture<Void> giveUp(
+      Runnable forget, BooleanSupplier isReopened, IntFunction<Frame> frame) {
+    CompletableFuture<Void> result = new CompletableFuture<>();
+    try {
+      loop.execute(
+          () -> {
+            forget.run();
+            if (!isOpen.getAsBoolean() && !isReopened.getAsBoolean()) {
+              end(OnLoss.DONE, result);
+            } else {
+              askOnLoop(OnLoss.DONE, frame, Asking::nothing, () -> {}, result);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      end(OnLoss.DONE, result);
+    }
+    return result;
   }
 
   @SuppressWarnings("NullAway") // the one value of Void
@@ -63,10 +101,10 @@ final class Asking {
       OnLoss onLoss,
       IntFunction<Frame> frame,
       Function<Frame, T> answer,
+      Runnable undo,
       CompletableFuture<T> result) {
-    boolean lossHasDoneIt = onLoss == OnLoss.DONE && isUnconnected.getAsBoolean();
-    if (isEnded.getAsBoolean() || lossHasDoneIt) {
-      end(onLoss, answer, result);
+    if (isEnded.getAsBoolean()) {
+      end(onLoss, result);
       return;
     }
     var unused =
@@ -74,27 +112,33 @@ final class Asking {
             .ask(isOpen.getAsBoolean(), onLoss, frame)
             .whenComplete(
                 (frameOfAnswer, failure) -> {
-                  if (failure != null) {
-                    result.completeExceptionally(failure);
-                  } else {
-                    complete(result, answer, frameOfAnswer);
+                  if (failure == null) {
+                    complete(result, answer, undo, frameOfAnswer);
+                    return;
+                  }
+                  result.completeExceptionally(failure);
+                  if (failure instanceof LinkException link
+                      && link.code() == FaultCode.OUTCOME_UNKNOWN) {
+                    undo.run();
                   }
                 });
   }
 
-  private static <T> void end(
-      OnLoss onLoss, Function<Frame, T> answer, CompletableFuture<T> result) {
+  @SuppressWarnings("NullAway") // only what has no value but that of Void is done by a loss
+  private static <T> void end(OnLoss onLoss, CompletableFuture<T> result) {
     if (onLoss == OnLoss.DONE) {
-      result.complete(answer.apply(new Frame.Ok(1)));
+      result.complete(null);
     } else {
       result.completeExceptionally(ended());
     }
   }
 
   private static <T> void complete(
-      CompletableFuture<T> result, Function<Frame, T> answer, Frame frame) {
+      CompletableFuture<T> result, Function<Frame, T> answer, Runnable undo, Frame frame) {
     try {
-      result.complete(answer.apply(frame));
+      if (!result.complete(answer.apply(frame))) {
+        undo.run();
+      }
     } catch (ClassCastException e) {
       result.completeExceptionally(
           new LinkException(

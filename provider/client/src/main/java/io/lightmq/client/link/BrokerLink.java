@@ -122,6 +122,7 @@ public interface BrokerLink {
     private final int sessionId;
     private final DestinationName destination;
     private volatile long destinationId;
+    private volatile @Nullable LinkException refusal;
 
     Target(int producerId, int sessionId, DestinationName destination) {
       this.producerId = producerId;
@@ -148,6 +149,16 @@ public interface BrokerLink {
 
     void resolved(long id) {
       destinationId = id;
+      refusal = null;
+    }
+
+    /** Why nothing is sent to it any more; null if it is open. */
+    @Nullable LinkException refusal() {
+      return refusal;
+    }
+
+    void refused(LinkException cause) {
+      refusal = cause;
     }
   }
 

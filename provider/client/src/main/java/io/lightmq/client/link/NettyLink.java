@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +51,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private final LinkWriter writer;
   private final Asking asking;
   private final OpenThings things = new OpenThings();
+  private final Opening opening;
   private final Backoff backoff;
-  private final AtomicInteger lastId = new AtomicInteger();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile @Nullable Thread resolving;
   private volatile Limits limits = new Limits(4 << 20, 1 << 20);
@@ -61,6 +61,9 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private @Nullable String clientId;
   private long linkEpoch;
 
+  /** Whether the broker has done something useful since the link is open. */
+  private boolean answered;
+
   private NettyLink(LinkSettings settings, LinkListener listener, Endpoint endpoint) {
     this.settings = settings;
     this.listener = listener;
@@ -68,13 +71,13 @@ final class NettyLink implements BrokerLink, Connector.Events {
     this.loop = endpoint.group().next();
     this.clientId = settings.clientId();
     this.writer = new LinkWriter(loop);
-    this.requests = new Requests(loop, settings.requestTimeoutMillis(), writer::write);
-    this.asking =
-        new Asking(
-            loop, requests, () -> state == State.OPEN, writer::isIdle, () -> state == State.ENDED);
+    this.requests =
+        new Requests(loop, settings.requestTimeoutMillis(), writer::write, writer::isIdle);
+    this.asking = new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
+    this.opening = new Opening(asking, things, publishing, writer);
     this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
   }
 
@@ -125,8 +128,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
   /** The cause behind the wrappers of futures. */
   static Throwable unwrap(@Nullable Throwable failure) {
     Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
-    while ((cause instanceof ExecutionException
-            || cause instanceof java.util.concurrent.CompletionException)
+    while ((cause instanceof ExecutionException || cause instanceof CompletionException)
         && cause.getCause() != null) {
       cause = cause.getCause();
     }
@@ -151,6 +153,9 @@ final class NettyLink implements BrokerLink, Connector.Events {
               LinkException cause =
                   Connector.failure("cannot connect to " + address, unwrap(failure));
               writer.drop();
+              things.nothingReopened();
+              requests.lost(cause);
+              publishing.lost(cause);
               if (from + 1 < addresses.size() && !cause.isFinal()) {
                 LOG.info("{}: {}; trying the next address", settings.uri(), cause.getMessage());
                 return connectAny(addresses, from + 1);
@@ -166,40 +171,43 @@ final class NettyLink implements BrokerLink, Connector.Events {
       return CompletableFuture.failedFuture(Asking.ended());
     }
     writer.use(connected.channel());
+    things.nothingReopened();
     Frame.Welcome welcome = connected.greeting().welcome();
     limits = new Limits(welcome.maxMessageBytes(), welcome.maxTransactionBytes());
     long epoch = ++linkEpoch;
-    long answersFrom = publishing.answersFrom();
+    long answersFrom = publishing.attaching();
     return askNow(c -> new Frame.Attach(c, id, epoch, answersFrom, clientId))
         .thenCompose(answer -> restore((Frame.Attached) answer));
   }
 
   private CompletableFuture<@Nullable Void> restore(Frame.Attached attached) {
     publishing.attached(attached);
-    Set<Target> needed = publishing.neededTargets();
+    Set<Integer> neededSessions = publishing.neededSessions();
     return things
-        .reopen(this::askNow, needed)
+        .reopen(this::askNow, neededSessions, publishing.neededTargets())
         .thenCompose(
             gone -> {
-              publishing.resume(gone);
-              things.closeSpare(needed, this::askNow);
+              publishing.resume(gone, () -> things.closeSpare(neededSessions, this::askNow));
               return things.reopenConsumers(this::askNow, this::consumerLost);
             })
-        .thenAccept(
-            done -> {
-              if (writer.isIdle()) {
-                return;
-              }
-              boolean first = state == State.CONNECTING;
-              state = State.OPEN;
-              requests.resume();
-              if (!first) {
-                LOG.info(
-                    "{}: connected again after {} attempts", settings.uri(), backoff.attempts());
-                listener.restored();
-              }
-              backoff.reset();
-            });
+        .thenAccept(done -> restored());
+  }
+
+  private void restored() {
+    if (writer.isIdle()) {
+      // A write can fail within the call that writes, with nobody to tell but who comes after it.
+      throw new CompletionException(
+          new LinkException(
+              FaultCode.CLOSING, "the connection was lost while it was being restored"));
+    }
+    boolean first = state == State.CONNECTING;
+    state = State.OPEN;
+    answered = false;
+    requests.resume();
+    if (!first && state == State.OPEN) {
+      LOG.info("{}: connected again after {} attempts", settings.uri(), backoff.attempts());
+      listener.restored();
+    }
   }
 
   private CompletableFuture<Frame> askNow(IntFunction<Frame> frame) {
@@ -219,6 +227,11 @@ final class NettyLink implements BrokerLink, Connector.Events {
       FrameCodec.release(frame);
       return;
     }
+    if (state == State.OPEN && !answered && !isComplaint(frame)) {
+      // Not before: what is sent first may be the very thing that ends each connection.
+      answered = true;
+      backoff.reset();
+    }
     if (frame instanceof Frame.Deliver deliver) {
       try {
         listener.delivered(deliver);
@@ -228,7 +241,12 @@ final class NettyLink implements BrokerLink, Connector.Events {
     } else if (frame instanceof Frame.Receipts receipts) {
       publishing.receipts(receipts);
     } else if (frame instanceof Frame.PullDone done) {
-      done.ends().forEach(listener::pullEnded);
+      for (Frame.PullEnd end : done.ends()) {
+        if (end.code() != FaultCode.OK && end.code() != FaultCode.RETRY_LATER) {
+          things.closedConsumer(end.consumerId());
+        }
+        listener.pullEnded(end);
+      }
     } else if (frame instanceof Frame.Credit credit) {
       publishing.credit(credit.totalBytes());
     } else if (frame instanceof Frame.Goodbye bye) {
@@ -243,12 +261,17 @@ final class NettyLink implements BrokerLink, Connector.Events {
     }
   }
 
+  private static boolean isComplaint(Frame frame) {
+    return frame instanceof Frame.Goodbye || frame instanceof Frame.Fault;
+  }
+
   @Override
   public void ended(Channel from, LinkException cause) {
     if (!writer.uses(from)) {
       return;
     }
     writer.drop();
+    things.nothingReopened();
     State before = state;
     if (before == State.OPEN) {
       state = State.LOST;
@@ -372,99 +395,52 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Integer> openSession() {
-    int sessionId = lastId.incrementAndGet();
-    return asking.ask(
-        OnLoss.RESEND,
-        c -> new Frame.OpenSession(c, sessionId),
-        answer -> {
-          Frame.Ok ok = (Frame.Ok) answer;
-          if (ok.correlation() > 0) {
-            things.opened(sessionId);
-          }
-          return sessionId;
-        });
+    return opening.session();
   }
 
   @Override
   public CompletableFuture<Void> closeSession(int sessionId) {
-    execute(() -> things.closedSession(sessionId));
-    return asking.ok(OnLoss.DONE, c -> new Frame.CloseSession(c, sessionId));
+    return opening.closeSession(sessionId);
   }
 
   @Override
   public CompletableFuture<Target> openTarget(int sessionId, DestinationName destination) {
-    Target target = new Target(lastId.incrementAndGet(), sessionId, destination);
-    return asking.ask(
-        OnLoss.RESEND,
-        c ->
-            new Frame.AttachProducer(
-                c, target.producerId(), sessionId, things.current(destination)),
-        answer -> {
-          target.resolved(((Frame.ProducerAttached) answer).destinationId());
-          things.opened(target);
-          return target;
-        });
+    return opening.target(sessionId, destination);
   }
 
   @Override
   public void closeTarget(Target target) {
-    execute(
-        () -> {
-          things.closed(target);
-          publishing.whenUnused(
-              target, () -> writer.write(new Frame.DetachProducer(target.producerId())));
-        });
+    execute(() -> opening.closeTarget(target));
   }
 
   @Override
   public CompletableFuture<Long> openConsumer(ConsumerSpec spec) {
-    return asking.ask(
-        OnLoss.RESEND,
-        c -> things.attach(c, spec),
-        answer -> {
-          long destinationId = ((Frame.ConsumerAttached) answer).destinationId();
-          things.opened(spec);
-          return destinationId;
-        });
+    return opening.consumer(spec);
   }
 
   @Override
   public int nextConsumerId() {
-    return lastId.incrementAndGet();
+    return opening.nextId();
   }
 
   @Override
   public CompletableFuture<Void> closeConsumer(int consumerId) {
-    execute(() -> things.closedConsumer(consumerId));
-    return asking.ok(OnLoss.DONE, c -> new Frame.DetachConsumer(c, consumerId));
+    return opening.closeConsumer(consumerId);
   }
 
   @Override
   public CompletableFuture<Void> unsubscribe(String subscription) {
-    return asking.ok(OnLoss.RESEND, c -> new Frame.Unsubscribe(c, subscription));
+    return opening.unsubscribe(subscription);
   }
 
   @Override
   public CompletableFuture<Temporary> createTemporary(DestinationKind kind) {
-    return asking.ask(
-        OnLoss.RESEND,
-        c -> new Frame.CreateTemporary(c, kind),
-        answer -> {
-          Temporary temporary = new Temporary(((Frame.TemporaryCreated) answer).destination());
-          things.opened(temporary);
-          return temporary;
-        });
+    return opening.temporary(kind);
   }
 
   @Override
   public CompletableFuture<Void> deleteTemporary(Temporary temporary) {
-    return asking
-        .ok(OnLoss.DONE, c -> new Frame.DeleteTemporary(c, temporary.name()))
-        .thenApply(
-            done -> {
-              execute(() -> things.closed(temporary));
-              return done;
-            });
+    return opening.deleteTemporary(temporary);
   }
 
   @Override
@@ -529,7 +505,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
         returned,
         piece ->
             asking
-                .ok(OnLoss.DONE, c -> new Frame.Return(c, piece, attempted))
+                .giveUp(() -> {}, () -> false, c -> new Frame.Return(c, piece, attempted))
                 .exceptionallyCompose(NettyLink::unlessBackAlready));
   }
 

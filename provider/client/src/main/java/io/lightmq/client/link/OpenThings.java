@@ -38,6 +38,26 @@ final class OpenThings {
   private final Map<Integer, ConsumerSpec> consumers = new LinkedHashMap<>();
   private final List<Temporary> temporaries = new ArrayList<>();
 
+  /** The sessions, targets and consumers that were asked for anew on this connection. */
+  private final Set<Integer> reopened = new HashSet<>();
+
+  private boolean temporariesReopened;
+
+  /** There is no connection, or a new one on which nothing is open yet. */
+  void nothingReopened() {
+    reopened.clear();
+    temporariesReopened = false;
+  }
+
+  /** Whether the new connection has been asked for a session, target or consumer. */
+  boolean isReopened(int id) {
+    return reopened.contains(id);
+  }
+
+  boolean areTemporariesReopened() {
+    return temporariesReopened;
+  }
+
   void opened(int sessionId) {
     sessions.add(sessionId);
   }
@@ -56,6 +76,11 @@ final class OpenThings {
 
   void closedSession(int sessionId) {
     sessions.remove(sessionId);
+    for (Target target : targets.values()) {
+      if (target.sessionId() == sessionId) {
+        target.refused(closed());
+      }
+    }
     targets.values().removeIf(target -> target.sessionId() == sessionId);
     consumers.values().removeIf(consumer -> consumer.sessionId() == sessionId);
   }
@@ -84,10 +109,20 @@ final class OpenThings {
     return name;
   }
 
-  /** Opens sessions and temporary destinations, then targets; ends with the targets that failed. */
-  CompletableFuture<Set<Target>> reopen(Asker asker, Set<Target> needed) {
+  /**
+   * Opens sessions and temporary destinations, then targets; ends with the targets that failed.
+   *
+   * @param neededSessions those to open even if they are closed, to send again what is unconfirmed
+   * @param needed likewise, targets
+   */
+  CompletableFuture<Set<Target>> reopen(
+      Asker asker, Set<Integer> neededSessions, Set<Target> needed) {
     List<CompletableFuture<?>> first = new ArrayList<>();
-    for (int session : sessionsWith(needed)) {
+    Set<Integer> wanted = new LinkedHashSet<>(sessions);
+    wanted.addAll(neededSessions);
+    reopened.addAll(wanted);
+    temporariesReopened = true;
+    for (int session : wanted) {
       first.add(asker.apply(c -> new Frame.OpenSession(c, session)));
     }
     for (Temporary temporary : temporaries) {
@@ -100,18 +135,13 @@ final class OpenThings {
     return all(first).thenCompose(done -> reopenTargets(asker, needed));
   }
 
-  private Set<Integer> sessionsWith(Set<Target> needed) {
-    Set<Integer> all = new LinkedHashSet<>(sessions);
-    needed.forEach(target -> all.add(target.sessionId()));
-    return all;
-  }
-
   private CompletableFuture<Set<Target>> reopenTargets(Asker asker, Set<Target> needed) {
     Set<Target> wanted = new LinkedHashSet<>(targets.values());
     wanted.addAll(needed);
     Set<Target> gone = new HashSet<>();
     List<CompletableFuture<?>> answers = new ArrayList<>();
     for (Target target : wanted) {
+      reopened.add(target.producerId());
       DestinationName name = current(target.destination());
       answers.add(
           asker
@@ -121,8 +151,11 @@ final class OpenThings {
                   (answer, failure) -> {
                     if (answer instanceof Frame.ProducerAttached attached) {
                       target.resolved(attached.destinationId());
+                      if (!sessions.contains(target.sessionId())) {
+                        target.refused(closed());
+                      }
                     } else {
-                      requireAnswer(failure);
+                      target.refused(gone(target, requireAnswer(failure)));
                       gone.add(target);
                     }
                     return gone;
@@ -131,9 +164,9 @@ final class OpenThings {
     return all(answers).thenApply(done -> gone);
   }
 
-  /** Closes the targets and sessions that were opened only to send again. */
-  void closeSpare(Set<Target> needed, Asker asker) {
-    for (int session : sessionsWith(needed)) {
+  /** Closes the sessions that were opened only to send again. */
+  void closeSpare(Set<Integer> neededSessions, Asker asker) {
+    for (int session : neededSessions) {
       if (!sessions.contains(session)) {
         var unused = asker.apply(c -> new Frame.CloseSession(c, session));
       }
@@ -144,6 +177,7 @@ final class OpenThings {
   CompletableFuture<@Nullable Void> reopenConsumers(Asker asker, LostConsumers lost) {
     List<CompletableFuture<?>> answers = new ArrayList<>();
     for (ConsumerSpec spec : new ArrayList<>(consumers.values())) {
+      reopened.add(spec.consumerId());
       answers.add(
           asker
               .apply(c -> attach(c, spec))
@@ -162,11 +196,26 @@ final class OpenThings {
   }
 
   /** Lets only the broker's own refusals pass: a lost connection is none, all is tried again. */
-  private static void requireAnswer(@Nullable Throwable failure) {
+  private static LinkException requireAnswer(@Nullable Throwable failure) {
     LinkException cause = Connector.failure("opening again", NettyLink.unwrap(failure));
     if (cause.code() == FaultCode.OUTCOME_UNKNOWN || cause.code() == FaultCode.CLOSING) {
       throw new CompletionException(cause);
     }
+    return cause;
+  }
+
+  private static LinkException closed() {
+    return new LinkException(
+        FaultCode.CLOSING, "the session was closed before the message was sent");
+  }
+
+  private static LinkException gone(Target target, LinkException cause) {
+    return new LinkException(
+        FaultCode.DESTINATION_GONE,
+        target.destination().name()
+            + " could not be opened again after the connection was lost: "
+            + cause.getMessage(),
+        cause);
   }
 
   /** The frame that opens a consumer. */

@@ -3,9 +3,10 @@ package io.lightmq.client.link;
 import io.lightmq.client.link.BrokerLink.Sending;
 import io.lightmq.client.link.BrokerLink.Staged;
 import io.lightmq.client.link.BrokerLink.Target;
+import io.lightmq.client.link.Item.Commit;
+import io.lightmq.client.link.Item.Run;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
@@ -14,6 +15,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,138 +42,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Publishing {
   private static final int MAX_RUN_BYTES = 256 * 1024;
-  private static final int MAX_RUN_MESSAGES = 20_000;
-  private static final int BYTES_PER_RANGE = 48;
-
-  /** A run or a commit that is on its way. */
-  private abstract static sealed class Item {
-    long number;
-    int correlation;
-    boolean answered;
-    @Nullable LinkException failure;
-
-    /** What {@link Outbox} counts. */
-    abstract long bytes();
-
-    abstract Set<Target> targets();
-
-    abstract Frame frame(ByteBufAllocator allocator);
-
-    abstract void done(@Nullable LinkException failure);
-  }
-
-  private static final class Run extends Item {
-    final Target target;
-    final long destinationId;
-    final boolean persistent;
-    final List<Sending> sendings = new ArrayList<>();
-    long bytes;
-
-    Run(Target target, boolean persistent) {
-      this.target = target;
-      this.destinationId = target.destinationId();
-      this.persistent = persistent;
-    }
-
-    @Override
-    long bytes() {
-      return bytes;
-    }
-
-    @Override
-    Set<Target> targets() {
-      return Set.of(target);
-    }
-
-    @Override
-    Frame frame(ByteBufAllocator allocator) {
-      ByteBuf messages = allocator.directBuffer((int) bytes + 4 * sendings.size());
-      for (Sending sending : sendings) {
-        messages.writeInt(sending.message.length);
-        messages.writeBytes(sending.message);
-      }
-      return new Frame.Publish(correlation, destinationId, number, sendings.size(), messages);
-    }
-
-    @Override
-    void done(@Nullable LinkException failure) {
-      for (Sending sending : sendings) {
-        if (failure == null) {
-          sending.complete(null);
-        } else {
-          sending.completeExceptionally(failure);
-        }
-      }
-    }
-  }
-
-  private static final class Commit extends Item {
-    final CompletableFuture<Void> answer = new CompletableFuture<>();
-    final int sessionId;
-    final List<Staged> sends;
-    final List<Frame.Acked> acked;
-    final long[] destinationIds;
-    final long keptBytes;
-    boolean kept;
-
-    Commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
-      this.sessionId = sessionId;
-      this.sends = sends;
-      this.acked = acked;
-      this.destinationIds = sends.stream().mapToLong(s -> s.target().destinationId()).toArray();
-      this.keptBytes =
-          sends.stream().mapToLong(staged -> staged.message().length).sum()
-              + (long) BYTES_PER_RANGE * AckedPieces.items(acked);
-    }
-
-    @Override
-    long bytes() {
-      return 0;
-    }
-
-    @Override
-    Set<Target> targets() {
-      Set<Target> targets = new HashSet<>();
-      sends.forEach(staged -> targets.add(staged.target()));
-      return targets;
-    }
-
-    @Override
-    Frame frame(ByteBufAllocator allocator) {
-      List<Frame.StagedRun> runs = new ArrayList<>();
-      int from = 0;
-      while (from < sends.size()) {
-        Staged first = sends.get(from);
-        int to = from;
-        int bytes = 0;
-        while (to < sends.size()
-            && destinationIds[to] == destinationIds[from]
-            && sends.get(to).persistent() == first.persistent()
-            && to - from < MAX_RUN_MESSAGES) {
-          bytes += 4 + sends.get(to).message().length;
-          to++;
-        }
-        ByteBuf messages = allocator.directBuffer(bytes);
-        for (Staged staged : sends.subList(from, to)) {
-          messages.writeInt(staged.message().length);
-          messages.writeBytes(staged.message());
-        }
-        runs.add(
-            new Frame.StagedRun(destinationIds[from], first.persistent(), to - from, messages));
-        from = to;
-      }
-      return new Frame.Commit(correlation, sessionId, number, runs, acked);
-    }
-
-    @Override
-    void done(@Nullable LinkException failure) {
-      if (failure == null) {
-        answer.complete(null);
-      } else {
-        answer.completeExceptionally(failure);
-      }
-    }
-  }
 
   private final LinkSettings settings;
   private final EventLoop loop;
@@ -188,8 +58,15 @@ final class Publishing {
   private final ArrayDeque<Item> numbered = new ArrayDeque<>();
 
   private long keptCommitBytes;
+  private long givenUpCommitBytes;
   private final ArrayDeque<Item> toResend = new ArrayDeque<>();
   private @Nullable Future<?> linger;
+  private @Nullable Runnable onResent;
+  private long resentBelow;
+
+  /** The number that the broker takes next, as the last attach told. */
+  private long resumeFrom = 1;
+
   private boolean open;
   private long nextNumber = 1;
   private int lastCorrelation = Requests.FIRST_RUN_CORRELATION;
@@ -208,6 +85,11 @@ final class Publishing {
   /** The door for the applications' threads. */
   Outbox outbox() {
     return outbox;
+  }
+
+  /** Whether there is a connection on which what was unconfirmed has been sent again. */
+  boolean isOpen() {
+    return open;
   }
 
   // ---- gathering ----
@@ -279,6 +161,10 @@ final class Publishing {
     Run run = null;
     while (!gathered.isEmpty()) {
       Sending next = gathered.peek();
+      LinkException refusal = next.target.refusal();
+      if (refusal != null) {
+        next.completeExceptionally(refusal.here());
+      }
       if (next.isDone()) {
         drop(next);
         continue;
@@ -288,7 +174,7 @@ final class Publishing {
       } else if (run.destinationId != next.target.destinationId()
           || run.persistent != next.persistent
           || run.bytes + next.message.length > MAX_RUN_BYTES
-          || run.sendings.size() >= MAX_RUN_MESSAGES) {
+          || run.sendings.size() >= Item.MAX_RUN_MESSAGES) {
         break;
       }
       if (!next.leave()) {
@@ -319,9 +205,20 @@ final class Publishing {
     return lastCorrelation;
   }
 
-  /** Commits at once; without a connection, first thing on the next. */
+  /**
+   * Commits at once; without a connection, first thing on the next. Without an answer in the
+   * request timeout it fails: a commit that has gone out has an unknown outcome then, and counts
+   * with its bytes against {@code maxUnconfirmedBytes} until it is answered.
+   */
   CompletableFuture<Void> commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
     Commit commit = new Commit(sessionId, List.copyOf(sends), List.copyOf(acked));
+    LinkException refusal = refusal(commit);
+    if (refusal != null) {
+      commit.done(refusal);
+      return commit.answer;
+    }
+    commit.deadline =
+        loop.schedule(() -> giveUp(commit), settings.requestTimeoutMillis(), TimeUnit.MILLISECONDS);
     commit.number = nextNumber++;
     commit.correlation = nextCorrelation();
     unconfirmed.put(commit.correlation, commit);
@@ -332,6 +229,46 @@ final class Publishing {
       toResend.add(commit);
     }
     return commit.answer;
+  }
+
+  private @Nullable LinkException refusal(Commit commit) {
+    for (Target target : commit.targets()) {
+      LinkException refusal = target.refusal();
+      if (refusal != null) {
+        return new LinkException(
+            FaultCode.TRANSACTION_ROLLED_BACK,
+            "the transaction is rolled back: " + refusal.getMessage(),
+            refusal);
+      }
+    }
+    return givenUpCommitBytes > 0
+            && givenUpCommitBytes + commit.keptBytes > settings.maxUnconfirmedBytes()
+        ? new LinkException(
+            FaultCode.TRANSACTION_ROLLED_BACK,
+            "the transaction is rolled back: "
+                + givenUpCommitBytes
+                + " bytes of commits have no answer, the limit is "
+                + settings.maxUnconfirmedBytes()
+                + " (option maxUnconfirmedBytes)")
+        : null;
+  }
+
+  private void giveUp(Commit commit) {
+    String late =
+        "no answer within "
+            + settings.requestTimeoutMillis()
+            + " ms (option requestTimeoutMillis); the transaction ";
+    if (!open && !commit.wasSent()) {
+      numbered.remove(commit); // the next connection numbers anew what comes behind it
+      unconfirmed.remove(commit.correlation, commit);
+      commit.done(new LinkException(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent"));
+      return;
+    }
+    if (!commit.answered && !commit.givenUp) {
+      commit.givenUp = true;
+      givenUpCommitBytes += commit.keptBytes;
+    }
+    commit.done(new LinkException(FaultCode.OUTCOME_UNKNOWN, late + "may be committed or not"));
   }
 
   /** Runs a task once no send to the target is gathered or unconfirmed any more. */
@@ -428,6 +365,7 @@ final class Publishing {
       first.done(first.failure);
       first = numbered.peek();
     }
+    tellIfResent();
   }
 
   private void forget(Item item) {
@@ -435,6 +373,10 @@ final class Publishing {
     if (item instanceof Commit commit && commit.kept) {
       commit.kept = false;
       keptCommitBytes -= commit.keptBytes;
+    }
+    if (item instanceof Commit commit && commit.givenUp) {
+      commit.givenUp = false;
+      givenUpCommitBytes -= commit.keptBytes;
     }
   }
 
@@ -444,6 +386,7 @@ final class Publishing {
   void lost(LinkException cause) {
     open = false;
     toResend.clear();
+    onResent = null;
     if (linger != null) {
       linger.cancel(false);
       linger = null;
@@ -462,9 +405,15 @@ final class Publishing {
   }
 
   /** The lowest number whose answer is still wanted. */
-  long answersFrom() {
+  private long answersFrom() {
     Item first = numbered.peek();
     return first == null ? nextNumber : first.number;
+  }
+
+  /** An attach is on its way: from which number on it asks for answers. */
+  long attaching() {
+    resumeFrom = answersFrom();
+    return resumeFrom;
   }
 
   /** What the broker knows of this link: takes over what it has done and renews the credit. */
@@ -485,7 +434,7 @@ final class Publishing {
               : new LinkException(outcome.code(), outcome.text()));
       first = numbered.peek();
     }
-    nextNumber = Math.max(nextNumber, attached.last() + 1);
+    resumeFrom = Math.max(resumeFrom, attached.last() + 1);
   }
 
   /** The targets that are needed to send again what is unconfirmed. */
@@ -496,16 +445,31 @@ final class Publishing {
     return targets;
   }
 
+  /** The sessions that are needed to send again what is unconfirmed. */
+  Set<Integer> neededSessions() {
+    Set<Integer> sessions = new LinkedHashSet<>();
+    for (Item item : numbered) {
+      if (item instanceof Commit commit) {
+        sessions.add(commit.sessionId);
+      }
+    }
+    neededTargets().forEach(target -> sessions.add(target.sessionId()));
+    return sessions;
+  }
+
   /**
    * Sends again, unchanged and in order, also what was answered before: the broker has taken none
    * of these numbers, and no connection that could still bring one of them is let in. So where a
-   * destination has gone its run fails here, and the numbers close up behind it.
+   * destination has gone its run or commit fails here, and the numbers close up behind it.
+   *
+   * @param resent what runs once all that was sent again is answered; dropped with the connection
    */
-  void resume(Set<Target> gone) {
-    long number = answersFrom();
+  void resume(Set<Target> gone, Runnable resent) {
+    toResend.clear();
+    long number = resumeFrom;
     for (Iterator<Item> items = numbered.iterator(); items.hasNext(); ) {
       Item item = items.next();
-      LinkException failure = hopeless(item, gone);
+      LinkException failure = item.failure != null ? item.failure : item.hopeless(gone);
       if (failure != null) {
         items.remove();
         unconfirmed.remove(item.correlation, item);
@@ -522,23 +486,21 @@ final class Publishing {
       toResend.add(item);
     }
     nextNumber = number;
+    resentBelow = number;
+    onResent = resent;
     open = true;
     flush();
     flushWhenDue();
+    tellIfResent();
   }
 
-  /** Why a run is not sent again, or null: its destination has gone, or its sender was refused. */
-  private static @Nullable LinkException hopeless(Item item, Set<Target> gone) {
-    if (item.failure != null) {
-      return item.failure;
+  private void tellIfResent() {
+    Item first = numbered.peek();
+    Runnable task = onResent;
+    if (task != null && open && (first == null || first.number >= resentBelow)) {
+      onResent = null;
+      task.run();
     }
-    if (item instanceof Run run
-        && (gone.contains(run.target) || run.destinationId != run.target.destinationId())) {
-      return new LinkException(
-          FaultCode.DESTINATION_GONE,
-          run.target.destination().name() + " was deleted while the connection was lost");
-    }
-    return null;
   }
 
   /** The link has ended: everything fails. */

@@ -10,8 +10,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that wait for an answer or for a connection, each with a deadline. At most {@value
@@ -48,14 +50,22 @@ final class Requests {
   private final EventLoop loop;
   private final int timeoutMillis;
   private final Consumer<Frame> writer;
+  private final BooleanSupplier isUnconnected;
   private final Map<Integer, Open> sent = new HashMap<>();
   private List<Open> waiting = new ArrayList<>();
   private int lastCorrelation;
 
-  Requests(EventLoop loop, int timeoutMillis, Consumer<Frame> writer) {
+  /**
+   * For a link.
+   *
+   * @param isUnconnected whether there is no channel to write to
+   */
+  Requests(
+      EventLoop loop, int timeoutMillis, Consumer<Frame> writer, BooleanSupplier isUnconnected) {
     this.loop = loop;
     this.timeoutMillis = timeoutMillis;
     this.writer = writer;
+    this.isUnconnected = isUnconnected;
   }
 
   /**
@@ -82,6 +92,10 @@ final class Requests {
   }
 
   private void send(Open open) {
+    if (isUnconnected.getAsBoolean()) {
+      waiting.addAll(afterLoss(List.of(open), "there is no connection", null));
+      return;
+    }
     do {
       lastCorrelation = lastCorrelation + 1 >= FIRST_RUN_CORRELATION ? 1 : lastCorrelation + 1;
     } while (sent.containsKey(lastCorrelation));
@@ -120,21 +134,29 @@ final class Requests {
     List<Open> lost = new ArrayList<>(sent.values());
     sent.clear();
     lost.sort((a, b) -> Integer.compare(a.correlation, b.correlation));
+    lost.addAll(waiting.stream().filter(open -> open.onLoss == OnLoss.DONE).toList());
+    waiting.removeIf(open -> open.onLoss == OnLoss.DONE);
+    List<Open> again = afterLoss(lost, "the connection was lost before the answer came", cause);
+    again.addAll(waiting);
+    waiting = again;
+  }
+
+  /** What is asked again; the others end. */
+  private static List<Open> afterLoss(List<Open> lost, String what, @Nullable LinkException cause) {
     List<Open> again = new ArrayList<>();
     for (Open open : lost) {
       switch (open.onLoss) {
         case RESEND -> again.add(open);
-        case DONE -> open.answer.complete(new Frame.Ok(open.correlation));
+        case DONE -> open.answer.complete(new Frame.Ok(Math.max(1, open.correlation)));
         case FAIL ->
             open.answer.completeExceptionally(
-                new LinkException(
-                    FaultCode.OUTCOME_UNKNOWN,
-                    "the connection was lost before the answer came: " + cause.getMessage(),
-                    cause));
+                cause == null
+                    ? new LinkException(FaultCode.OUTCOME_UNKNOWN, what)
+                    : new LinkException(
+                        FaultCode.OUTCOME_UNKNOWN, what + ": " + cause.getMessage(), cause));
       }
     }
-    again.addAll(waiting);
-    waiting = again;
+    return again;
   }
 
   /** There is a connection again. */

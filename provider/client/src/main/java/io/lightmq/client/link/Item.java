@@ -1,0 +1,193 @@
+package io.lightmq.client.link;
+
+import io.lightmq.client.link.BrokerLink.Sending;
+import io.lightmq.client.link.BrokerLink.Staged;
+import io.lightmq.client.link.BrokerLink.Target;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.FaultCode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/** A run or a commit that is on its way. Belongs to the link's loop. */
+abstract sealed class Item {
+  static final int MAX_RUN_MESSAGES = 20_000;
+  private static final int BYTES_PER_RANGE = 48;
+
+  long number;
+  int correlation;
+  boolean answered;
+  @Nullable LinkException failure;
+
+  /** What {@link Outbox} counts. */
+  abstract long bytes();
+
+  abstract Set<Target> targets();
+
+  /** Why it cannot be sent again, or null: a destination of it has gone or has another id. */
+  abstract @Nullable LinkException hopeless(Set<Target> gone);
+
+  abstract Frame frame(ByteBufAllocator allocator);
+
+  abstract void done(@Nullable LinkException failure);
+
+  static final class Run extends Item {
+    final Target target;
+    final long destinationId;
+    final boolean persistent;
+    final List<Sending> sendings = new ArrayList<>();
+    long bytes;
+
+    Run(Target target, boolean persistent) {
+      this.target = target;
+      this.destinationId = target.destinationId();
+      this.persistent = persistent;
+    }
+
+    @Override
+    long bytes() {
+      return bytes;
+    }
+
+    @Override
+    Set<Target> targets() {
+      return Set.of(target);
+    }
+
+    @Override
+    @Nullable LinkException hopeless(Set<Target> gone) {
+      return gone.contains(target) || destinationId != target.destinationId()
+          ? new LinkException(
+              FaultCode.DESTINATION_GONE,
+              target.destination().name() + " was deleted while the connection was lost")
+          : null;
+    }
+
+    @Override
+    Frame frame(ByteBufAllocator allocator) {
+      ByteBuf messages = allocator.directBuffer((int) bytes + 4 * sendings.size());
+      for (Sending sending : sendings) {
+        messages.writeInt(sending.message.length);
+        messages.writeBytes(sending.message);
+      }
+      return new Frame.Publish(correlation, destinationId, number, sendings.size(), messages);
+    }
+
+    @Override
+    void done(@Nullable LinkException failure) {
+      for (Sending sending : sendings) {
+        if (failure == null) {
+          sending.complete(null);
+        } else {
+          sending.completeExceptionally(failure);
+        }
+      }
+    }
+  }
+
+  static final class Commit extends Item {
+    final CompletableFuture<Void> answer = new CompletableFuture<>();
+    final int sessionId;
+    final List<Staged> sends;
+    final List<Frame.Acked> acked;
+    final long keptBytes;
+    boolean kept;
+    boolean givenUp;
+    @Nullable Future<?> deadline;
+
+    /** The destinations' ids of the first sending; null if it was never sent. */
+    private long @Nullable [] sentIds;
+
+    Commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
+      this.sessionId = sessionId;
+      this.sends = sends;
+      this.acked = acked;
+      this.keptBytes =
+          sends.stream().mapToLong(staged -> staged.message().length).sum()
+              + (long) BYTES_PER_RANGE * AckedPieces.items(acked);
+    }
+
+    @Override
+    long bytes() {
+      return 0;
+    }
+
+    @Override
+    Set<Target> targets() {
+      Set<Target> targets = new HashSet<>();
+      sends.forEach(staged -> targets.add(staged.target()));
+      return targets;
+    }
+
+    boolean wasSent() {
+      return sentIds != null;
+    }
+
+    private long[] currentIds() {
+      return sends.stream().mapToLong(staged -> staged.target().destinationId()).toArray();
+    }
+
+    @Override
+    @Nullable LinkException hopeless(Set<Target> gone) {
+      long[] sent = sentIds;
+      for (int i = 0; i < sends.size(); i++) {
+        Target target = sends.get(i).target();
+        if (gone.contains(target) || (sent != null && sent[i] != target.destinationId())) {
+          return new LinkException(
+              FaultCode.TRANSACTION_ROLLED_BACK,
+              "the transaction is rolled back: "
+                  + target.destination().name()
+                  + " was deleted while the connection was lost");
+        }
+      }
+      return null;
+    }
+
+    @Override
+    Frame frame(ByteBufAllocator allocator) {
+      long[] destinationIds = sentIds == null ? currentIds() : sentIds;
+      sentIds = destinationIds;
+      List<Frame.StagedRun> runs = new ArrayList<>();
+      int from = 0;
+      while (from < sends.size()) {
+        Staged first = sends.get(from);
+        int to = from;
+        int bytes = 0;
+        while (to < sends.size()
+            && destinationIds[to] == destinationIds[from]
+            && sends.get(to).persistent() == first.persistent()
+            && to - from < MAX_RUN_MESSAGES) {
+          bytes += 4 + sends.get(to).message().length;
+          to++;
+        }
+        ByteBuf messages = allocator.directBuffer(bytes);
+        for (Staged staged : sends.subList(from, to)) {
+          messages.writeInt(staged.message().length);
+          messages.writeBytes(staged.message());
+        }
+        runs.add(
+            new Frame.StagedRun(destinationIds[from], first.persistent(), to - from, messages));
+        from = to;
+      }
+      return new Frame.Commit(correlation, sessionId, number, runs, acked);
+    }
+
+    @Override
+    void done(@Nullable LinkException failure) {
+      if (deadline != null) {
+        deadline.cancel(false);
+      }
+      if (failure == null) {
+        answer.complete(null);
+      } else {
+        answer.completeExceptionally(failure);
+      }
+    }
+  }
+}

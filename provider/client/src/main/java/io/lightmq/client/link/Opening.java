@@ -1,0 +1,158 @@
+package io.lightmq.client.link;
+
+import io.lightmq.client.link.BrokerLink.ConsumerSpec;
+import io.lightmq.client.link.BrokerLink.Target;
+import io.lightmq.client.link.BrokerLink.Temporary;
+import io.lightmq.client.link.Requests.OnLoss;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Opens and closes sessions, targets, consumers and temporary destinations, from any thread, and
+ * has {@link OpenThings} remember them. What nobody waits for any more when its answer comes, or
+ * whose answer does not come in time, is closed again.
+ */
+final class Opening {
+  private final Asking asking;
+  private final OpenThings things;
+  private final Publishing publishing;
+  private final LinkWriter writer;
+  private final AtomicInteger lastId = new AtomicInteger();
+
+  Opening(Asking asking, OpenThings things, Publishing publishing, LinkWriter writer) {
+    this.asking = asking;
+    this.things = things;
+    this.publishing = publishing;
+    this.writer = writer;
+  }
+
+  /** A fresh id; sessions, targets and consumers share one count. */
+  int nextId() {
+    return lastId.incrementAndGet();
+  }
+
+  CompletableFuture<Integer> session() {
+    int sessionId = nextId();
+    return asking.ask(
+        OnLoss.RESEND,
+        c -> new Frame.OpenSession(c, sessionId),
+        answer -> {
+          Frame.Ok ok = (Frame.Ok) answer;
+          if (ok.correlation() > 0) {
+            things.opened(sessionId);
+          }
+          return sessionId;
+        },
+        () -> closeSession(sessionId));
+  }
+
+  CompletableFuture<Void> closeSession(int sessionId) {
+    return asking.giveUp(
+        () -> things.closedSession(sessionId),
+        () -> things.isReopened(sessionId),
+        c -> new Frame.CloseSession(c, sessionId));
+  }
+
+  CompletableFuture<Target> target(int sessionId, DestinationName destination) {
+    Target target = new Target(nextId(), sessionId, destination);
+    return asking.ask(
+        OnLoss.RESEND,
+        c ->
+            new Frame.AttachProducer(
+                c, target.producerId(), sessionId, things.current(destination)),
+        answer -> {
+          target.resolved(((Frame.ProducerAttached) answer).destinationId());
+          things.opened(target);
+          return target;
+        },
+        () -> closeTarget(target));
+  }
+
+  /** On the loop. */
+  void closeTarget(Target target) {
+    things.closed(target);
+    publishing.whenUnused(
+        target,
+        () -> {
+          if (publishing.isOpen()) {
+            writer.write(new Frame.DetachProducer(target.producerId()));
+          }
+        });
+  }
+
+  CompletableFuture<Long> consumer(ConsumerSpec spec) {
+    return asking.ask(
+        OnLoss.RESEND,
+        c -> things.attach(c, spec),
+        answer -> {
+          long destinationId = ((Frame.ConsumerAttached) answer).destinationId();
+          things.opened(spec);
+          return destinationId;
+        },
+        () -> closeConsumer(spec.consumerId()));
+  }
+
+  CompletableFuture<Void> closeConsumer(int consumerId) {
+    return asking.giveUp(
+        () -> things.closedConsumer(consumerId),
+        () -> things.isReopened(consumerId),
+        c -> new Frame.DetachConsumer(c, consumerId));
+  }
+
+  /** Asked again after a lost connection, a subscription that is unknown was deleted before. */
+  CompletableFuture<Void> unsubscribe(String subscription) {
+    AtomicInteger asked = new AtomicInteger();
+    return asking
+        .ok(
+            OnLoss.RESEND,
+            c -> {
+              asked.incrementAndGet();
+              return new Frame.Unsubscribe(c, subscription);
+            })
+        .exceptionallyCompose(
+            failure ->
+                asked.get() > 1
+                        && NettyLink.unwrap(failure) instanceof LinkException link
+                        && link.code() == FaultCode.INVALID_SUBSCRIPTION
+                    ? CompletableFuture.allOf()
+                    : CompletableFuture.failedFuture(failure));
+  }
+
+  CompletableFuture<Temporary> temporary(DestinationKind kind) {
+    CompletableFuture<Temporary> created = new CompletableFuture<>();
+    return asking.ask(
+        OnLoss.RESEND,
+        c -> new Frame.CreateTemporary(c, kind),
+        answer -> {
+          Temporary temporary = new Temporary(((Frame.TemporaryCreated) answer).destination());
+          things.opened(temporary);
+          created.complete(temporary);
+          return temporary;
+        },
+        () -> {
+          var unused = created.thenCompose(this::deleteTemporary);
+        });
+  }
+
+  /** The broker may refuse it, so it is forgotten only when it is gone. */
+  CompletableFuture<Void> deleteTemporary(Temporary temporary) {
+    return asking
+        .giveUp(
+            () -> {
+              if (asking.isLost() && !things.areTemporariesReopened()) {
+                things.closed(temporary);
+              }
+            },
+            things::areTemporariesReopened,
+            c -> new Frame.DeleteTemporary(c, temporary.name()))
+        .thenApply(
+            done -> {
+              asking.onLoop(() -> things.closed(temporary));
+              return done;
+            });
+  }
+}
