@@ -13,11 +13,15 @@ import java.util.concurrent.ExecutionException;
 final class Awaiting {
   private Awaiting() {}
 
-  /** The answer; the link ends it at the latest with its own deadline. */
+  /**
+   * The answer; the link ends it at the latest with its own deadline. If the thread is interrupted
+   * the future is cancelled, whereupon the link closes what it has opened.
+   */
   static <T> T answer(CompletableFuture<T> future, String what) throws JMSException {
     try {
       return future.get();
     } catch (InterruptedException e) {
+      future.cancel(false);
       throw JmsFaults.interrupted(what, e);
     } catch (ExecutionException | CancellationException e) {
       throw fault(e, what);

@@ -47,6 +47,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private boolean used;
   private boolean started;
   private volatile boolean closed;
+  private volatile boolean linkLost;
   private volatile @Nullable LinkException failure;
   private volatile @Nullable ExceptionListener exceptionListener;
 
@@ -328,6 +329,9 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     }
     refuseInCallback("closed");
     closed = true;
+    if (linkLost) {
+      link.close(); // else listeners that wait for the broker hold up the close
+    }
     JMSException first = null;
     for (LightmqSession session : new ArrayList<>(sessions)) {
       try {
@@ -368,11 +372,13 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
     @Override
     public void lost(LinkException cause) {
+      linkLost = true;
       sessions.forEach(session -> session.inbox().lost());
     }
 
     @Override
     public void restored() {
+      linkLost = false;
       sessions.forEach(session -> session.inbox().restored());
     }
 

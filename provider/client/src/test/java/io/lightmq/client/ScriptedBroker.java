@@ -169,6 +169,16 @@ final class ScriptedBroker implements AutoCloseable {
     socket.close();
   }
 
+  /** Loses the connection so that what the client writes next fails at once. */
+  void reset() {
+    try {
+      socket.setSoLinger(true, 0);
+      socket.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   long idOf(String destination) {
     return destinations.computeIfAbsent(destination, name -> 100L + destinations.size());
   }
