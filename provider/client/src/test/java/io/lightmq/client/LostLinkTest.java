@@ -156,7 +156,14 @@ class LostLinkTest {
   void theSessionOfAnUnansweredCommitIsOpenedAgainThoughItIsClosed() throws Exception {
     Session session = connection.createSession(Session.SESSION_TRANSACTED);
     int id = broker.seen(Frame.OpenSession.class).get(0).sessionId();
-    session.createProducer(session.createQueue("orders")).send(session.createTextMessage("a"));
+    broker.expectToo(Frame.Pull.class);
+    var consumer = session.createConsumer(session.createQueue("orders"));
+    connection.start();
+    CompletableFuture<Void> receive = begin(consumer::receive);
+    Frame.Pull pull = broker.expect(Frame.Pull.class);
+    broker.nothingThere();
+    broker.send(broker.deliver(pull.pulls().get(0), "orders", 1, 0, "a"));
+    ends(receive);
     CompletableFuture<Void> commit = begin(session::commit);
     broker.expect(Frame.Commit.class);
     session.close();
@@ -170,6 +177,7 @@ class LostLinkTest {
     broker.cut();
     Frame.Commit again = broker.expect(Frame.Commit.class);
     assertThat(afterCut).extracting(frame -> ((Frame.OpenSession) frame).sessionId()).contains(id);
+    connection.createSession(); // its answer comes after all that restoring the link has asked
     assertThat(broker.seen(Frame.CloseSession.class)).hasSize(1);
     broker.receipt(again);
     ends(commit);
