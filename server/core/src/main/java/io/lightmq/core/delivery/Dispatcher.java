@@ -35,6 +35,9 @@ public final class Dispatcher {
   /** The delay that comes with "retry later". */
   static final int RETRY_MILLIS = 100;
 
+  /** The delay for a consumer whose next message is damaged. */
+  static final int DAMAGED_RETRY_MILLIS = 5_000;
+
   /** A pull asks for at most so many messages and bytes, whatever it says. */
   static final int MAX_PULL_MESSAGES = 20_000;
 
@@ -353,7 +356,8 @@ public final class Dispatcher {
     consumer.fetching = false;
     Outlet.Buffer buffer = fetch.buffer;
     IOException failure = fetch.failure;
-    if (subscription.isClosed() || !consumer.attached || failure != null || buffer == null) {
+    boolean useless = buffer == null || (failure != null && fetch.taken == 0);
+    if (subscription.isClosed() || !consumer.attached || useless) {
       if (buffer != null) {
         buffer.release();
       }
@@ -361,7 +365,7 @@ public final class Dispatcher {
       if (!subscription.isClosed()) {
         missed(consumer, fetch.again, failure);
       }
-    } else {
+    } else if (buffer != null) {
       int length = batches.keepWanted(fetch, buffer.bytes());
       if (length > 0) {
         close(consumer);
@@ -379,11 +383,18 @@ public final class Dispatcher {
     }
   }
 
-  /** A fetch that brought nothing: the places may have changed, so it is tried once more. */
+  /**
+   * A fetch that brought nothing: the places may have changed, so it is tried once more. If its
+   * first message is damaged the pull is answered, so that the consumer is not left waiting for
+   * ever, and asks again in a while.
+   */
   private void missed(Consumer consumer, boolean wasAgain, @Nullable IOException failure) {
     Subscription subscription = consumer.subscription();
     if (failure != null && wasAgain) {
       decisions.damaged(subscription, failure);
+      if (consumer.attached && consumer.open) {
+        answer(consumer, FaultCode.RETRY_LATER, DAMAGED_RETRY_MILLIS);
+      }
       return;
     }
     if (consumer.attached && consumer.open) {

@@ -32,7 +32,8 @@ final class Fetch {
   int messages;
   long estimatedBytes;
 
-  // The result.
+  // The result: how many of the first messages are in the buffer, and why not all if that is not
+  // for want of room. No buffer if the outlet had no room.
   Outlet.@Nullable Buffer buffer;
   int length;
   int taken;

@@ -51,17 +51,17 @@ public final class Fetcher {
   }
 
   /**
-   * Reads, then shows the fetch with its result to the consumer on the shard loop.
+   * Reads, then shows the fetch with its result to the consumer on the shard loop. Nothing is read
+   * for an outlet that has become full while the fetch waited for its turn: so many may wait that
+   * their buffers together would be far more than any outlet takes.
    *
    * @throws RejectedExecutionException if the read loop takes nothing more
    */
   void fetch(Fetch fetch, Consumer<Fetch> done) {
     reads.execute(
         () -> {
-          try {
+          if (fetch.consumer.recipient().outlet().writable()) {
             read(fetch);
-          } catch (IOException e) {
-            fetch.failure = e;
           }
           try {
             shard.execute(() -> done.accept(fetch));
@@ -84,10 +84,19 @@ public final class Fetcher {
     }
   }
 
-  private void read(Fetch fetch) throws IOException {
+  private void read(Fetch fetch) {
     int room =
         (int) Math.min(fetch.maxBytes, fetch.estimatedBytes + fetch.estimatedBytes / 8 + 4096);
     Output out = new Output(fetch, Math.max(room, Entry.HEADER_BYTES));
+    try {
+      read(fetch, out);
+    } catch (IOException e) {
+      fetch.failure = e;
+      out.keepIntact();
+    }
+  }
+
+  private void read(Fetch fetch, Output out) throws IOException {
     int at = 0;
     boolean more = true;
     while (more && at < fetch.parts.size()) {
@@ -145,6 +154,21 @@ public final class Fetcher {
     void took(int count, long length) {
       fetch.taken += count;
       fetch.length += (int) length;
+    }
+
+    /** After a failure: counts what was put before it, as far as nothing is missing in between. */
+    void keepIntact() {
+      int end = Math.max(fetch.length, bytes.position());
+      fetch.taken = 0;
+      fetch.length = 0;
+      for (Fetch.Part part : fetch.parts) {
+        for (long sequence = part.from(); sequence < part.from() + part.count(); sequence++) {
+          if (fetch.length >= end || Entry.sequence(bytes, fetch.length) != sequence) {
+            return;
+          }
+          took(1, Entry.length(bytes, fetch.length));
+        }
+      }
     }
   }
 

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Where one connection's messages go. Called on the shard loop, {@link #allocate} and {@link
- * Buffer} also on a reader's; no method blocks.
+ * Where one connection's messages go. Called on the shard loop, {@link #writable}, {@link
+ * #allocate} and {@link Buffer} also on a reader's; no method blocks.
  */
 public interface Outlet {
   /** The connection, as entries name it. */
@@ -15,7 +15,7 @@ public interface Outlet {
   /** Whether more deliveries are taken; {@link Dispatcher#writable} tells when again. */
   boolean writable();
 
-  /** A buffer with room for so many bytes. */
+  /** A buffer with room for so many bytes, which count against the room from now on. */
   Buffer allocate(int bytes);
 
   /** Takes messages over, with their buffer. */

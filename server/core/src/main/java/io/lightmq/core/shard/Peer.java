@@ -25,10 +25,14 @@ public interface Peer {
 
   /**
    * Whether the outbound buffer takes more deliveries; {@link Command.Writable} tells when again.
+   * Also called on a reader's thread.
    */
   boolean writable();
 
-  /** A buffer for entries to deliver, with room for so many bytes. */
+  /**
+   * A buffer for entries to deliver, with room for so many bytes, which count as waiting to be
+   * written until they are written or the buffer is given back.
+   */
   OutBuffer allocate(int bytes);
 
   /** Messages for a consumer; the peer takes over the delivery's buffer. */

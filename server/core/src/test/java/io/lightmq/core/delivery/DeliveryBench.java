@@ -38,6 +38,7 @@ final class DeliveryBench implements Decisions {
   static final int WINDOW = 1 << 16;
 
   final DirectMemory direct = new DirectMemory();
+  final SimulatedDisk disk = new SimulatedDisk(1);
   final OffHeap memory = new OffHeap(direct);
   final VolatileStore store = new VolatileStore(direct, 4 << 20);
   final Destinations destinations = new Destinations(memory, store);
@@ -57,8 +58,7 @@ final class DeliveryBench implements Decisions {
   DeliveryBench() {
     try {
       segments =
-          SegmentStore.open(
-              new SimulatedDisk(1), direct, new UUID(1, 2), 0, List.of(), SegmentSettings.DEFAULT);
+          SegmentStore.open(disk, direct, new UUID(1, 2), 0, List.of(), SegmentSettings.DEFAULT);
     } catch (IOException e) {
       throw new AssertionError(e);
     }
@@ -185,7 +185,9 @@ final class DeliveryBench implements Decisions {
   final class FakeOutlet implements Outlet {
     final long connectionId;
     boolean writable = true;
+    int mostBuffers = Integer.MAX_VALUE;
     int buffers;
+    int highestBuffers;
     final List<Batch> batches = new ArrayList<>();
     final List<String> done = new ArrayList<>();
 
@@ -200,12 +202,12 @@ final class DeliveryBench implements Decisions {
 
     @Override
     public boolean writable() {
-      return writable;
+      return writable && buffers < mostBuffers;
     }
 
     @Override
     public Buffer allocate(int bytes) {
-      buffers++;
+      highestBuffers = Math.max(highestBuffers, ++buffers);
       ByteBuffer memory = ByteBuffer.allocateDirect(bytes);
       return new Buffer() {
         @Override

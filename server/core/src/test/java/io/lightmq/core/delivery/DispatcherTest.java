@@ -7,8 +7,10 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Split;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -373,7 +375,66 @@ class DispatcherTest {
     assertThat(one.batches).isEmpty();
     assertThat(bench.damages).hasSize(1);
     assertThat(bench.damages.get(0)).hasMessageContaining("run at offset 0");
+    assertThat(one.done).containsExactly("1 RETRY_LATER");
+    assertThat(subscription.inFlight()).isZero();
     assertThat(one.buffers).isZero();
+  }
+
+  @Test
+  void whatLiesBeforeADamagedMessageOfTheJournalIsDelivered() {
+    Consumer a = dispatcher.attach(first, 1, 1, subscription);
+    bench.publish(queue, 10, 300);
+    bench.journal.flip(3 * (300 + Entry.HEADER_BYTES + 1) + 120);
+    bench.leaveWindow();
+    checkThatOnlyTheFirstThreeCome(a);
+  }
+
+  @Test
+  void whatLiesBeforeADamagedMessageOfASegmentIsDelivered() throws IOException {
+    Consumer a = dispatcher.attach(first, 1, 1, subscription);
+    bench.publish(queue, 10, 300);
+    bench.checkpoint(queue);
+    bench.leaveWindow();
+    String segment = "segments/" + bench.disk.list("segments").get(0);
+    long piece = queue.durable().pieces().get(0).address();
+    long segmentAddress = queue.durable().pieces().get(0).segmentAddress();
+    long fourth = piece - segmentAddress + 3 * (300 + Entry.HEADER_BYTES + 1);
+    bench.disk.flip(segment, (int) fourth + 120, 1);
+    checkThatOnlyTheFirstThreeCome(a);
+  }
+
+  private void checkThatOnlyTheFirstThreeCome(Consumer consumer) {
+    dispatcher.pull(consumer, 1, 5, 1 << 20, 500);
+    bench.loops.runUntilIdle();
+    assertThat(one.sequences()).isEqualTo(numbers(0, 3));
+    assertThat(one.done).isEmpty();
+    assertThat(bench.damages).isEmpty();
+    dispatcher.pull(consumer, 2, 5, 1 << 20, 500);
+    bench.loops.runUntilIdle();
+    assertThat(one.batches).isEmpty();
+    assertThat(one.done).containsExactly("2 RETRY_LATER");
+    assertThat(bench.damages).hasSize(1);
+    assertThat(subscription.inFlight()).isEqualTo(3);
+    assertThat(one.buffers).isZero();
+  }
+
+  @Test
+  void readsThatWaitTheirTurnGetNoBufferWhileTheOutletIsFull() {
+    bench.publish(queue, 100, 300);
+    bench.leaveWindow();
+    one.mostBuffers = 1;
+    for (int i = 0; i < 50; i++) {
+      dispatcher.pull(dispatcher.attach(first, i, 1, subscription), i, 2, 1 << 20, 500);
+    }
+    List<Long> got = new ArrayList<>();
+    for (int round = 0; round < 200 && got.size() < 100; round++) {
+      bench.loops.runUntilIdle();
+      got.addAll(one.sequences());
+      dispatcher.writable(first);
+    }
+    assertThat(got).containsExactlyInAnyOrderElementsOf(numbers(0, 100));
+    assertThat(one.highestBuffers).isEqualTo(1);
+    assertThat(one.done).isEmpty();
   }
 
   @Test

@@ -83,10 +83,32 @@ final class Outbound implements Peer {
 
   private record Disconnect(FaultCode code, String text) implements Item {}
 
-  private record Room(ByteBuf buffer, ByteBuffer bytes) implements OutBuffer {
+  /** A buffer that counts from the moment it exists: many may be filled at the same time. */
+  private final class Room implements OutBuffer {
+    private final ByteBuf buffer;
+    private final ByteBuffer bytes;
+
+    Room(int roomBytes) {
+      buffer = channel.alloc().directBuffer(roomBytes, roomBytes);
+      bytes = buffer.nioBuffer(0, roomBytes);
+      queuedBytes.addAndGet(roomBytes);
+      budget.take(roomBytes);
+    }
+
+    @Override
+    public ByteBuffer bytes() {
+      return bytes;
+    }
+
     @Override
     public void release() {
+      int roomBytes = buffer.capacity();
       buffer.release();
+      queuedBytes.addAndGet(-roomBytes);
+      budget.giveBack(roomBytes);
+      if (wantsRoom) {
+        wake();
+      }
     }
   }
 
@@ -166,14 +188,11 @@ final class Outbound implements Peer {
 
   @Override
   public OutBuffer allocate(int bytes) {
-    ByteBuf buffer = channel.alloc().directBuffer(bytes, bytes);
-    return new Room(buffer, buffer.nioBuffer(0, bytes));
+    return new Room(bytes);
   }
 
   @Override
   public void deliver(Delivery delivery) {
-    queuedBytes.addAndGet(delivery.length());
-    budget.take(delivery.length());
     add(new Messages(delivery));
   }
 
@@ -254,13 +273,13 @@ final class Outbound implements Peer {
   }
 
   private void write(Delivery delivery) {
-    queuedBytes.addAndGet(-delivery.length());
-    ByteBuf entries = ((Room) delivery.entries()).buffer().setIndex(0, delivery.length());
+    ByteBuf entries = ((Room) delivery.entries()).buffer.setIndex(0, delivery.length());
+    int roomBytes = entries.capacity();
+    queuedBytes.addAndGet(-roomBytes);
     List<Frame.Seen> seen = new ArrayList<>(delivery.seen().size());
     for (Seen one : delivery.seen()) {
       seen.add(new Frame.Seen(one.index(), one.count(), one.deliveries()));
     }
-    int length = delivery.length();
     channel
         .write(
             new Frame.Deliver(
@@ -270,7 +289,7 @@ final class Outbound implements Peer {
                 seen,
                 List.of(),
                 entries))
-        .addListener(written -> budget.giveBack(length));
+        .addListener(written -> budget.giveBack(roomBytes));
   }
 
   private void writeGathered() {
@@ -335,8 +354,6 @@ final class Outbound implements Peer {
   void discard() {
     for (Item item = queue.poll(); item != null; item = queue.poll()) {
       if (item instanceof Messages messages) {
-        queuedBytes.addAndGet(-messages.delivery().length());
-        budget.giveBack(messages.delivery().length());
         messages.delivery().entries().release();
       }
     }
