@@ -215,7 +215,7 @@ public final class Dispatcher {
       answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
       return;
     }
-    parked.add(consumer, nowNanos);
+    parked.add(consumer);
   }
 
   private void wait(Consumer consumer) {

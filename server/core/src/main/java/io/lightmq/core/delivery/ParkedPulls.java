@@ -1,11 +1,13 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.runtime.OwnedBy;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The parked pulls of a shard by deadline: a wheel of 512 buckets of 8 ms, so that parking and
- * leaving cost the same however many pulls are parked. A pull ends up to one bucket late.
+ * leaving cost the same however many pulls are parked. Pulls that wait longer than the wheel turns
+ * once share buckets with those that are due sooner. A pull ends up to one bucket late.
  */
 @OwnedBy("shard")
 final class ParkedPulls {
@@ -19,21 +21,32 @@ final class ParkedPulls {
   }
 
   private final @Nullable Consumer[] heads = new Consumer[BUCKETS];
+
+  /**
+   * Per bucket a tick at which to look at it: none of its pulls, of whatever revolution, is due
+   * before. {@code Long.MAX_VALUE} for empty buckets.
+   */
+  private final long[] looks = new long[BUCKETS];
+
+  /** The lowest of {@link #looks}, or lower. */
+  private long next = Long.MAX_VALUE;
+
   private int size;
-  private long tick;
+
+  ParkedPulls() {
+    Arrays.fill(looks, Long.MAX_VALUE);
+  }
 
   int size() {
     return size;
   }
 
-  void add(Consumer consumer, long nowNanos) {
+  void add(Consumer consumer) {
     remove(consumer);
-    long now = Math.floorDiv(nowNanos, TICK_NANOS);
-    if (size == 0) {
-      tick = now;
-    }
-    long due = Math.max(tick, Math.floorDiv(consumer.deadlineNanos, TICK_NANOS) + 1);
+    long due = due(consumer);
     int bucket = (int) (due & (BUCKETS - 1));
+    looks[bucket] = Math.min(looks[bucket], due);
+    next = Math.min(next, due);
     consumer.bucket = bucket;
     Consumer head = heads[bucket];
     consumer.bucketAfter = head;
@@ -66,33 +79,44 @@ final class ParkedPulls {
     consumer.recipient().parked--;
   }
 
+  /** The first tick that begins behind the deadline. */
+  private static long due(Consumer consumer) {
+    return Math.floorDiv(consumer.deadlineNanos, TICK_NANOS) + 1;
+  }
+
   /** Ends what is due. */
   void expire(long nowNanos, Expired expired) {
     long now = Math.floorDiv(nowNanos, TICK_NANOS);
-    long first = Math.max(tick, now - BUCKETS + 1);
-    for (long t = first; t <= now && size > 0; t++) {
-      Consumer next;
-      for (Consumer at = heads[(int) (t & (BUCKETS - 1))]; at != null; at = next) {
-        next = at.bucketAfter;
-        if (at.deadlineNanos <= nowNanos) {
-          remove(at);
-          expired.expired(at);
-        }
+    if (now < next) {
+      return;
+    }
+    for (int bucket = 0; bucket < BUCKETS; bucket++) {
+      if (looks[bucket] <= now) {
+        expire(bucket, nowNanos, expired);
       }
     }
-    tick = Math.max(tick, now);
+    next = Long.MAX_VALUE;
+    for (long look : looks) {
+      next = Math.min(next, look);
+    }
+  }
+
+  private void expire(int bucket, long nowNanos, Expired expired) {
+    looks[bucket] = Long.MAX_VALUE;
+    Consumer after;
+    for (Consumer at = heads[bucket]; at != null; at = after) {
+      after = at.bucketAfter;
+      if (at.deadlineNanos <= nowNanos) {
+        remove(at);
+        expired.expired(at);
+      } else {
+        looks[bucket] = Math.min(looks[bucket], due(at));
+      }
+    }
   }
 
   /** A time at which it is worth calling {@link #expire}; {@code Long.MAX_VALUE} for never. */
   long nextNanos() {
-    if (size == 0) {
-      return Long.MAX_VALUE;
-    }
-    for (long t = tick; t < tick + BUCKETS; t++) {
-      if (heads[(int) (t & (BUCKETS - 1))] != null) {
-        return t * TICK_NANOS;
-      }
-    }
-    return (tick + BUCKETS) * TICK_NANOS;
+    return size == 0 ? Long.MAX_VALUE : next * TICK_NANOS;
   }
 }

@@ -112,6 +112,26 @@ class DispatcherTest {
   }
 
   @Test
+  void aPullThatIsParkedForLongIsNotLookedAtAgainAndAgain() {
+    for (int i = 0; i < 100; i++) {
+      dispatcher.pull(dispatcher.attach(first, i, 1, subscription), i, 1, 1000, 30_000 + i * 37);
+    }
+    int looks = 0;
+    long millis = 0;
+    while (dispatcher.nextExpiryNanos() != Long.MAX_VALUE) {
+      long next = dispatcher.nextExpiryNanos() / 1_000_000;
+      assertThat(next).as("the next look, at " + millis + " ms").isGreaterThan(millis);
+      millis = next;
+      bench.time(millis);
+      dispatcher.expireParked();
+      looks++;
+    }
+    assertThat(one.done).hasSize(100);
+    assertThat(looks).isLessThanOrEqualTo(100);
+    assertThat(millis).isBetween(30_000 + 99 * 37L, 30_000 + 99 * 37L + 8);
+  }
+
+  @Test
   void aNewPullReplacesTheParkedOne() {
     Consumer consumer = dispatcher.attach(first, 1, 1, subscription);
     dispatcher.pull(consumer, 1, 10, 1000, 100);
