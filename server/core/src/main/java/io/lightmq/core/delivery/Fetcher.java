@@ -275,6 +275,11 @@ public final class Fetcher {
         "journal: entry %d of the run at offset %d %s".formatted(sequence, run.runOffset(), what));
   }
 
+  /** Few sizes, so that buffers which are given back serve again. */
+  private static int roomFor(int bytes) {
+    return Math.max(READ_AHEAD_BYTES, Integer.highestOneBit(Math.max(1, bytes - 1)) << 1);
+  }
+
   /** Sees to it that so many bytes of the journal are in {@link #ahead}. */
   private void load(long offset, int bytes) throws IOException {
     if (offset >= aheadOffset && offset + bytes <= aheadOffset + ahead.limit()) {
@@ -284,7 +289,7 @@ public final class Fetcher {
       if (ahead.isDirect()) {
         memory.free(PURPOSE, ahead);
       }
-      ahead = memory.allocate(PURPOSE, Math.max(READ_AHEAD_BYTES, bytes));
+      ahead = memory.allocate(PURPOSE, roomFor(bytes));
     }
     long readable = Math.max(bytes, journal.written() - offset);
     ahead.clear().limit((int) Math.min(ahead.capacity(), readable));

@@ -9,12 +9,15 @@ import java.util.TreeMap;
 /**
  * The count of all off-heap memory of a broker core, by purpose. Buffers that are given back are
  * kept and handed out again for the same size, since the JDK frees direct memory only when it
- * collects garbage; what is kept counts in {@link #total} as well. Any thread.
+ * collects garbage; what is kept counts in {@link #total} as well. At most {@link #MAX_KEPT_BYTES}
+ * are kept; beyond it a buffer is left to the garbage collector. Any thread.
  *
  * <p>Small things take pieces of a slab of their own: a direct buffer costs a cleaner and some
  * hundred bytes of heap.
  */
 public final class DirectMemory {
+  static final int MAX_KEPT_BYTES = 32 << 20;
+
   private final Map<String, Long> used = new TreeMap<>();
   private final Map<Integer, ArrayDeque<ByteBuffer>> spare = new HashMap<>();
   private long inUse;
@@ -53,6 +56,9 @@ public final class DirectMemory {
     }
     used.put(purpose, before - bytes);
     inUse -= bytes;
+    if (kept + bytes > MAX_KEPT_BYTES) {
+      return;
+    }
     kept += bytes;
     spare.computeIfAbsent(bytes, size -> new ArrayDeque<>()).addFirst(buffer.clear());
   }

@@ -24,6 +24,17 @@ class DirectMemoryTest {
   }
 
   @Test
+  void onlySoMuchIsKeptForReuse() {
+    int mib = 1 << 20;
+    for (int bytes = mib; bytes < 20 * mib; bytes += mib) {
+      memory.free("reads", memory.allocate("reads", bytes));
+    }
+
+    assertThat(memory.used("reads")).isZero();
+    assertThat(memory.total()).isBetween(1L, (long) DirectMemory.MAX_KEPT_BYTES);
+  }
+
+  @Test
   void moreThanAPurposeHasCannotBeGivenBack() {
     ByteBuffer buffer = memory.allocate("window", 64);
 
