@@ -140,7 +140,8 @@ public record ServerConfig(
         from.number("limits.consumers", otherwise.consumers(), 1, 1_000_000),
         from.number("limits.producers", otherwise.producers(), 1, 1_000_000),
         from.number("limits.open-requests", otherwise.openRequests(), 16, 1_000_000),
-        from.bytes("limits.message", otherwise.maxMessageBytes(), 64, 64 << 20),
+        from.bytes(
+            "limits.message", otherwise.maxMessageBytes(), 64, BrokerSettings.MAX_MESSAGE_BYTES),
         from.bytes("limits.transaction", otherwise.maxTransactionBytes(), 1, 64 << 20),
         from.bytes("limits.delivery", otherwise.maxDeliveryBytes(), 1 << 10, 16 << 20),
         from.bytes("limits.outbound", otherwise.outboundBytes(), 1 << 10, 64 << 20),
@@ -165,6 +166,15 @@ public record ServerConfig(
         from.longBytes("memory.non-persistent", share(heapBytes, 8, 16, 64), MIB, 1L << 40);
     JournalSettings journal = journal(from, otherwise.journal());
     SegmentSettings segments = segments(from, otherwise.segments(), heapBytes);
+    int longest = BrokerSettings.longestMessage(window, journal);
+    if (connections.maxMessageBytes() > longest) {
+      throw from.wrong(
+          "limits.message",
+          ("is %d, but with memory.window %d and flush.bytes %d the longest message is %d: raise"
+                  + " memory.window or flush.bytes, or lower limits.message")
+              .formatted(
+                  connections.maxMessageBytes(), window, journal.maxUnforcedBytes(), longest));
+    }
     long ballast = from.longBytes("data.ballast", otherwise.ballastBytes(), 0, 1L << 40);
     int flush = from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000);
     long minFree = from.longBytes("data.min-free", otherwise.minFreeBytes(), 0, 1L << 50);

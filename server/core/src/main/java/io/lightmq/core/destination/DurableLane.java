@@ -14,6 +14,9 @@ import java.util.Set;
  */
 @OwnedBy("shard")
 public final class DurableLane extends Lane {
+  /** The longest entry whose place a lane can remember. */
+  public static final int MAX_ENTRY_BYTES = RunList.MAX_ENTRY_BYTES;
+
   final RunList runs;
   private List<Piece> pieces = List.of();
 

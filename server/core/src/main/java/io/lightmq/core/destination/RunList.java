@@ -32,7 +32,7 @@ final class RunList {
   static final int MAX_COUNT = 64;
   static final int MAX_BYTES = 64 << 10;
   private static final int COUNT_BITS = 7;
-  private static final int MAX_ENTRY_BYTES = (1 << (31 - COUNT_BITS)) - 1;
+  static final int MAX_ENTRY_BYTES = (1 << (31 - COUNT_BITS)) - 1;
 
   /** Runs that were appended one after the other. */
   private static final class Chunk {

@@ -1,8 +1,10 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.Entry;
 import java.util.List;
 
 /**
@@ -39,14 +41,33 @@ public record BrokerSettings(
   /** Settings of destinations whose name a pattern ({@code orders.*}, {@code orders.>}) matches. */
   public record DestinationRule(String pattern, Durability tier) {}
 
+  /** What the record of a run takes besides its entries, at most. */
+  private static final int RUN_BYTES = 256;
+
+  /** The longest encoded message that any settings allow: its place must fit into a lane's list. */
+  public static final int MAX_MESSAGE_BYTES = DurableLane.MAX_ENTRY_BYTES - Entry.MAX_HEADER_BYTES;
+
   public BrokerSettings {
     rules = List.copyOf(rules);
     check(Integer.bitCount(windowBytes) == 1, "windowBytes", windowBytes, "a power of two");
     check(
-        maxMessageBytes >= 64 && maxMessageBytes <= windowBytes / 4,
+        maxMessageBytes >= 64 && maxMessageBytes <= longestMessage(windowBytes, journal),
         "maxMessageBytes",
         maxMessageBytes,
-        "64 to a quarter of the window, " + windowBytes / 4);
+        "64 to "
+            + longestMessage(windowBytes, journal)
+            + ", what fits into one batch with windowBytes "
+            + windowBytes
+            + " and maxUnforcedBytes "
+            + journal.maxUnforcedBytes());
+    check(
+        segments.maxEntryBytes() >= maxMessageBytes + Entry.MAX_HEADER_BYTES,
+        "segments.maxEntryBytes",
+        segments.maxEntryBytes(),
+        "at least maxMessageBytes + "
+            + Entry.MAX_HEADER_BYTES
+            + ", "
+            + (maxMessageBytes + Entry.MAX_HEADER_BYTES));
     check(
         maxTransactionBytes > 0 && maxTransactionBytes <= windowBytes / 4,
         "maxTransactionBytes",
@@ -57,7 +78,21 @@ public record BrokerSettings(
 
   /** The most bytes of entries and records in one batch of the journal. */
   int maxBatchBytes() {
+    return maxBatchBytes(windowBytes, journal);
+  }
+
+  private static int maxBatchBytes(int windowBytes, JournalSettings journal) {
     return Math.min(windowBytes / 4, journal.maxUnforcedBytes()) - 1024;
+  }
+
+  /**
+   * The longest encoded message that a window and a journal take: it has to fit into one batch, and
+   * its place into a lane's list.
+   */
+  public static int longestMessage(int windowBytes, JournalSettings journal) {
+    return Math.min(
+        MAX_MESSAGE_BYTES,
+        maxBatchBytes(windowBytes, journal) - Entry.MAX_HEADER_BYTES - RUN_BYTES);
   }
 
   private static void check(boolean holds, String name, long value, String wanted) {
