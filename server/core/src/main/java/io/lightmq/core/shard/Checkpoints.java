@@ -9,6 +9,7 @@ import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.Reclaim;
+import io.lightmq.core.storage.segment.SegmentException;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.core.storage.segment.SegmentStore;
@@ -24,6 +25,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,14 +45,19 @@ final class Checkpoints {
   private static final long RETRY_NANOS = 1_000_000_000;
   private static final long MAX_REWRITE_BYTES = 256L << 20;
 
-  /** What checkpoints work with besides the state. */
+  /**
+   * What checkpoints work with besides the state.
+   *
+   * @param broken ends the shard, on its loop: the disk has failed otherwise than for want of room
+   */
   record Stores(
       SegmentStore segments,
       Destaging destaging,
       SnapshotStore snapshots,
       Ballast ballast,
       Loop destage,
-      Loop shard) {}
+      Loop shard,
+      Consumer<IOException> broken) {}
 
   /** Writes what a plan keeps into segments; on the destage loop. */
   interface Destaging {
@@ -313,13 +320,17 @@ final class Checkpoints {
                       encoded.slices(),
                       segments,
                       pieces));
-      stores.ballast().refill();
     } catch (DiskFullException e) {
       stores.segments().abandon(destaged);
       throw e;
     }
     // After any other failure the snapshot may have its name; start then needs these segments.
     stores.shard().execute(() -> switchOver(encoded, plan, pieces, published));
+    try {
+      stores.ballast().refill();
+    } catch (IOException e) {
+      log.warn("The ballast could not be filled again; the next checkpoint tries it", e);
+    }
   }
 
   // ---- back on the shard ----
@@ -374,6 +385,11 @@ final class Checkpoints {
     picture = null;
     phase = Phase.IDLE;
     failed++;
+    if (!DiskFullException.isFull(cause) && !(cause instanceof SegmentException)) {
+      // What a failed write or force has left on the disk is not known: nothing is tried again.
+      stores.broken().accept(cause);
+      return;
+    }
     notRewritable.addAll(plan.rewrite());
     retryAtNanos = time.nowNanos() + RETRY_NANOS;
     wanted |= whenDone == null;

@@ -39,6 +39,18 @@ final class Counters {
     allBytes += bytes;
   }
 
+  /** A durable message came, now or before the start. */
+  void came(long destinationId, long lastSequence, long millis) {
+    Published of = published(destinationId);
+    of.newestMillis = Math.max(of.newestMillis, millis);
+    of.ages.sample(lastSequence, millis);
+  }
+
+  /** Takes over when messages came that were replayed at start; nothing is counted yet. */
+  void adopt(Counters replayed) {
+    published.putAll(replayed.published);
+  }
+
   void acknowledged(long destinationId, long subscriptionId, long messages) {
     settled(destinationId, subscriptionId).acknowledged += messages;
     allAcknowledged += messages;

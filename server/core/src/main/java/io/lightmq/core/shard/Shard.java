@@ -22,6 +22,7 @@ import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.core.storage.snapshot.StoreIdentity;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
+import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -109,7 +110,13 @@ final class Shard implements ShardBatch.Observer {
     this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
     Checkpoints.Stores stores =
         new Checkpoints.Stores(
-            segments, maker.make(segments, state), snapshots, ballast, destage, loop);
+            segments,
+            maker.make(segments, state),
+            snapshots,
+            ballast,
+            destage,
+            loop,
+            cause -> fail("a checkpoint", cause));
     this.parts =
         new ShardParts(
             settings,
@@ -121,6 +128,7 @@ final class Shard implements ShardBatch.Observer {
             stores,
             made -> new ShardRunner(made, queue, loop, this));
     parts.runner().leads(listener.epoch);
+    parts.counters().adopt(listener.came);
     parts.checkpoints().startedFrom(from);
     if (!loaded.rejected().isEmpty()) {
       parts.checkpoints().want();
@@ -177,16 +185,39 @@ final class Shard implements ShardBatch.Observer {
 
   /** What the journal tells: replay on the recovering thread, the rest on any. */
   private final class Listening implements Journal.Listener {
+    private final Counters came = new Counters();
     private long epoch;
 
     @Override
     public void replay(long offset, ByteBuffer records) {
-      RecordCodec.decode(offset + Journal.Batch.HEADER_BYTES, records, this::apply);
+      long first = offset + Journal.Batch.HEADER_BYTES;
+      ByteBuffer bytes = records.slice();
+      RecordCodec.decode(
+          first,
+          records,
+          record -> {
+            apply(record);
+            came(record, first, bytes);
+          });
     }
 
     private void apply(ShardRecord record) {
       state.apply(record);
       replayed = true;
+    }
+
+    private void came(ShardRecord record, long first, ByteBuffer bytes) {
+      if (record instanceof ShardRecord.Published run) {
+        int at = Math.toIntExact(run.entries().offset() - first);
+        came.came(
+            run.destinationId(),
+            run.firstSequence() + run.entries().count() - 1,
+            Entry.enqueuedMillis(bytes, at));
+      } else if (record instanceof ShardRecord.Committed committed) {
+        committed.parts().forEach(part -> came((ShardRecord) part, first, bytes));
+      } else if (record instanceof ShardRecord.DestinationDeleted deleted) {
+        came.forget(deleted.destinationId());
+      }
     }
 
     @Override
@@ -201,7 +232,7 @@ final class Shard implements ShardBatch.Observer {
 
     @Override
     public void failed(IOException cause) {
-      execute(() -> fail(cause));
+      execute(() -> fail("its journal", cause));
     }
   }
 
@@ -321,13 +352,13 @@ final class Shard implements ShardBatch.Observer {
 
   // ---- end ----
 
-  private void fail(IOException cause) {
+  private void fail(String what, IOException cause) {
     if (ended) {
       return;
     }
     ended = true;
-    log.error("The journal has failed; the shard ends and nothing is tried again", cause);
-    String text = "the broker has ended: its journal failed with " + cause.getMessage();
+    log.error("The shard ends, nothing is tried again: {} has failed", what, cause);
+    String text = "the broker has ended: " + what + " failed with " + cause.getMessage();
     parts.runner().end();
     parts.checkpoints().close();
     parts.commands().end(FaultCode.BROKER_FAILED, text);
