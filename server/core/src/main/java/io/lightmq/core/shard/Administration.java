@@ -13,6 +13,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -34,6 +35,7 @@ final class Administration {
   private final Subscribing subscribing;
   private final DestinationRules rules;
   private final Counters counters;
+  private final long maxBatchBytes;
 
   Administration(
       ShardState state,
@@ -41,7 +43,9 @@ final class Administration {
       Sessions sessions,
       Subscribing subscribing,
       DestinationRules rules,
-      Counters counters) {
+      Counters counters,
+      long maxBatchBytes) {
+    this.maxBatchBytes = maxBatchBytes;
     this.state = state;
     this.recorder = recorder;
     this.sessions = sessions;
@@ -175,10 +179,11 @@ final class Administration {
   }
 
   private String purge(Destination destination) {
+    Map<Subscription, List<SequenceRange>> inFlight = inFlight(destination);
     long purged = 0;
     for (Subscription subscription : destination.subscriptions()) {
       long before = subscription.backlog();
-      purge(destination, subscription);
+      purge(destination, subscription, inFlight.getOrDefault(subscription, List.of()));
       purged += before - subscription.backlog();
     }
     return new JsonWriter()
@@ -189,16 +194,33 @@ final class Administration {
         .toString();
   }
 
-  private void purge(Destination destination, Subscription subscription) {
-    List<SequenceRange> kept = new ArrayList<>();
-    subscription.forEachInFlight(
-        Destination.DURABLE_LANE,
-        (lane, from, count) -> kept.add(new SequenceRange(lane, from, count)));
-    if (kept.size() > Purged.MAX_RANGES) {
-      throw new Refusal(
-          FaultCode.RETRY_LATER,
-          kept.size() + " ranges of messages are in flight; purge again when fewer are");
+  /** What a purge keeps, checked to fit into one batch of the journal before any is recorded. */
+  private Map<Subscription, List<SequenceRange>> inFlight(Destination destination) {
+    Map<Subscription, List<SequenceRange>> inFlight = new LinkedHashMap<>();
+    long bytes = 0;
+    for (Subscription subscription : destination.subscriptions()) {
+      List<SequenceRange> kept = new ArrayList<>();
+      subscription.forEachInFlight(
+          Destination.DURABLE_LANE,
+          (lane, from, count) -> kept.add(new SequenceRange(lane, from, count)));
+      inFlight.put(subscription, kept);
+      bytes += 64 + 20L * kept.size();
+      if (kept.size() > Purged.MAX_RANGES || bytes > maxBatchBytes) {
+        throw new Refusal(
+            FaultCode.RETRY_LATER,
+            kept.size()
+                + " ranges of messages are in flight to one subscription, the record of the purge"
+                + " would have "
+                + bytes
+                + " bytes and may have "
+                + maxBatchBytes
+                + "; purge again when fewer are in flight");
+      }
     }
+    return inFlight;
+  }
+
+  private void purge(Destination destination, Subscription subscription, List<SequenceRange> kept) {
     long through = destination.durable().last();
     if (through >= 0) {
       Purged purged =

@@ -79,7 +79,8 @@ final class ShardParts {
     Consuming consuming =
         new Consuming(state, recorder, sessions, settlements, dispatcher, subscribing, counters);
     Administration administration =
-        new Administration(state, recorder, sessions, subscribing, rules, counters);
+        new Administration(
+            state, recorder, sessions, subscribing, rules, counters, settings.maxBatchBytes());
     this.commands = new Commands(sessions, publishing, consuming, administration);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
     this.runner = maker.make(this);

@@ -14,7 +14,6 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,12 +39,13 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Room in the window that no single small record exceeds. */
   private static final int SLACK_BYTES = 8 << 10;
 
-  /**
-   * This part of the journal is left for records that no command asks room for, such as touches.
-   */
-  private static final int KEPT_FOR_TURNS = 32;
+  /** What the record of one touch or give-up takes, at most. */
+  private static final int DECISION_BYTES = 128;
 
   private static final long RETRY_NANOS = 5_000_000;
+
+  /** A damaged message is met again with each retry; the log tells of it once in so long. */
+  private static final long DAMAGE_LOG_NANOS = 60_000_000_000L;
 
   private record Touch(Subscription subscription, int lane, long blockKey) {}
 
@@ -60,8 +60,13 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private final Recorder recorder;
   private final ShardBatch.Observer observer;
   private final ArrayDeque<Command> others = new ArrayDeque<>();
-  private final List<Touch> touches = new ArrayList<>();
-  private final List<GivenUp> givenUp = new ArrayList<>();
+
+  // What delivery wants recorded; carried over to a later turn while there is no room. Bounded by
+  // blocks with consumers and by pulls.
+  private final ArrayDeque<Touch> touches = new ArrayDeque<>();
+  private final ArrayDeque<GivenUp> givenUp = new ArrayDeque<>();
+  private boolean recording;
+  private long damageLoggedNanos = Long.MIN_VALUE;
   private final int reserveBytes;
   private long journalEpoch;
   private long batches;
@@ -196,6 +201,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     if (command instanceof Command.Acknowledge acknowledge) {
       return Publishing.bytesOf(acknowledge.acked());
     }
+    if (command instanceof Command.Admin admin && admin.verb().equals("destination.purge")) {
+      return Long.MAX_VALUE;
+    }
     return SLACK_BYTES;
   }
 
@@ -241,7 +249,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     flush();
     advance();
-    while (!parts.ready().isEmpty() || !touches.isEmpty() || !givenUp.isEmpty()) {
+    while (!parts.ready().isEmpty()) {
       for (Subscription subscription : parts.ready().take()) {
         parts.dispatcher().dispatch(subscription);
       }
@@ -250,7 +258,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     parts.checkpoints().turn();
     recorder.runTurnEffects();
     setTimers();
-    boolean waits = parts.publishing().isHolding() || !others.isEmpty();
+    boolean waits =
+        parts.publishing().isHolding()
+            || !others.isEmpty()
+            || !touches.isEmpty()
+            || !givenUp.isEmpty();
     if (waits && retryTimer == null) {
       // Room may come without a mark moving: the journal's trim, a message freed from memory.
       retryTimer =
@@ -298,42 +310,64 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   @Override
   public void damaged(Subscription subscription, IOException cause) {
     parts.counters().damagedReads++;
+    long now = parts.time().nanos();
+    if (damageLoggedNanos != Long.MIN_VALUE && now - damageLoggedNanos < DAMAGE_LOG_NANOS) {
+      return;
+    }
+    damageLoggedNanos = now;
     log.error(
-        "A message of {} cannot be read; it stays where it is and its consumers wait",
+        "A message of {} cannot be read; it stays where it is and its consumers wait; damaged reads"
+            + " are counted, the next line comes in 60 s at the earliest",
         subscription.destination().name(),
         cause);
   }
 
+  /** Records what delivery has decided, as far as there is room. */
   private void recordDecisions() {
-    for (Touch touch : touches) {
-      if (touch.subscription().isClosed()) {
-        continue;
-      }
-      recorder.record(
-          new Touched(
-              touch.subscription().destination().id(),
-              touch.subscription().id(),
-              touch.lane(),
-              touch.blockKey()));
-      recorder.onShardWhenDurable(
-          () -> {
-            if (!touch.subscription().isClosed()) {
-              touch.subscription().touchDurable(touch.lane(), touch.blockKey());
-              parts.ready().add(touch.subscription());
-            }
-          });
+    if (recording) {
+      return;
     }
-    touches.clear();
-    for (GivenUp each : givenUp) {
-      if (!each.subscription().isClosed()) {
-        record(each);
+    recording = true;
+    boolean room = true;
+    while (room && !touches.isEmpty()) {
+      room = touches.peek().subscription().isClosed() || admit(DECISION_BYTES, false);
+      if (room) {
+        record(touches.remove());
       }
     }
-    givenUp.clear();
+    while (room && !givenUp.isEmpty()) {
+      room = givenUp.peek().subscription().isClosed() || admit(DECISION_BYTES, false);
+      if (room) {
+        record(givenUp.remove());
+      }
+    }
+    recording = false;
+  }
+
+  private void record(Touch touch) {
+    if (touch.subscription().isClosed()) {
+      return;
+    }
+    recorder.record(
+        new Touched(
+            touch.subscription().destination().id(),
+            touch.subscription().id(),
+            touch.lane(),
+            touch.blockKey()));
+    recorder.onShardWhenDurable(
+        () -> {
+          if (!touch.subscription().isClosed()) {
+            touch.subscription().touchDurable(touch.lane(), touch.blockKey());
+            parts.ready().add(touch.subscription());
+          }
+        });
   }
 
   private void record(GivenUp each) {
     Subscription subscription = each.subscription();
+    if (subscription.isClosed()) {
+      return;
+    }
     Destination destination = subscription.destination();
     if (Settlements.isRecorded(subscription, each.range())) {
       recorder.record(

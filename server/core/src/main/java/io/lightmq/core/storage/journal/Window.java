@@ -12,8 +12,9 @@ import java.util.zip.CRC32C;
  *
  * <p>Bytes are put behind {@link #position}; that overwrites what is a whole capacity older, so
  * before it puts anything the shard asks {@link #room}, which keeps what the journal has not
- * written yet. Putting more than the room is a bug of the caller, not found here. Pieces given by
- * {@link #slices} may be read by the journal's threads until the batch is written.
+ * written yet. Putting more than the last room that was told is a bug of the caller, and fails
+ * before it overwrites anything. Pieces given by {@link #slices} may be read by the journal's
+ * threads until the batch is written.
  */
 @OwnedBy("shard")
 public final class Window implements AutoCloseable {
@@ -28,6 +29,9 @@ public final class Window implements AutoCloseable {
   private long first;
   private long position;
   private long highest;
+
+  /** Where the room ends that was told last; nothing is told before the first question. */
+  private long roomEnd = Long.MAX_VALUE;
 
   /**
    * An empty window.
@@ -71,7 +75,8 @@ public final class Window implements AutoCloseable {
 
   /** Bytes that may be put now without overwriting what lies at or behind a mark. */
   public long room(long writtenMark) {
-    return capacity - (position - Math.max(first, writtenMark));
+    roomEnd = Math.max(first, writtenMark) + capacity;
+    return roomEnd - position;
   }
 
   /** Gives up what was put at an offset and behind it. What it had overwritten stays lost. */
@@ -83,14 +88,24 @@ public final class Window implements AutoCloseable {
     position = offset;
   }
 
+  private void need(int bytes) {
+    if (position + bytes > roomEnd) {
+      throw new IllegalStateException(
+          "%d bytes at offset %d would overwrite what is not written yet: the room ends at %d"
+              .formatted(bytes, position, roomEnd));
+    }
+  }
+
   /** Puts a byte. */
   public void putByte(int value) {
+    need(1);
     ring.put(at(position), (byte) value);
     moved(1);
   }
 
   /** Puts two bytes, big-endian. */
   public void putShort(int value) {
+    need(2);
     patchByte(position, value >>> 8);
     patchByte(position + 1, value);
     moved(2);
@@ -98,12 +113,14 @@ public final class Window implements AutoCloseable {
 
   /** Puts four bytes, big-endian. */
   public void putInt(int value) {
+    need(4);
     patchInt(position, value);
     moved(4);
   }
 
   /** Puts eight bytes, big-endian. */
   public void putLong(long value) {
+    need(8);
     patchLong(position, value);
     moved(8);
   }
@@ -126,6 +143,7 @@ public final class Window implements AutoCloseable {
     if (length > capacity) {
       throw new IllegalArgumentException(length + " bytes do not fit into a window of " + capacity);
     }
+    need(length);
     int at = at(position);
     int head = Math.min(length, capacity - at);
     ring.put(at, from, from.position(), head);

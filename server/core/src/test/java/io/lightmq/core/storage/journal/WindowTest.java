@@ -48,6 +48,23 @@ class WindowTest {
     assertThat(memory.used("window")).isZero();
   }
 
+  @Test
+  void moreThanTheRoomFailsBeforeItOverwritesAnything() {
+    try (Window window = new Window(new DirectMemory(), CAPACITY, 0)) {
+      window.putLong(42);
+      window.putZeros(CAPACITY - 16);
+      assertThat(window.room(0)).isEqualTo(8);
+      assertThatThrownBy(() -> window.putZeros(9))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("9 bytes at offset 4088 would overwrite");
+      window.putLong(43);
+      assertThatThrownBy(() -> window.putByte(1)).isInstanceOf(IllegalStateException.class);
+      assertThat(window.getLong(0)).isEqualTo(42);
+      assertThat(window.room(8)).isEqualTo(8);
+      window.putLong(44);
+    }
+  }
+
   private static void put(Window window, Random random, byte[] model) {
     int at = (int) window.position();
     ByteBuffer bytes = ByteBuffer.wrap(model);
