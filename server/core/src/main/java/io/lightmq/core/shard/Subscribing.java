@@ -119,7 +119,7 @@ final class Subscribing {
   void delete(Destination destination) {
     for (Subscription subscription : List.copyOf(destination.subscriptions())) {
       dispatcher.end(subscription, FaultCode.DESTINATION_GONE);
-      shared.values().removeIf(each -> each == subscription);
+      forget(subscription);
     }
     if (destination.kind().isTemporary()) {
       state.destinations().delete(destination);
@@ -284,10 +284,17 @@ final class Subscribing {
       if (subscription.kind().isDurable()) {
         session.consumerClosed(consumer.consumerId(), subscription);
       } else if (subscription.consumers() == 0 && !subscription.isClosed()) {
-        shared.values().removeIf(each -> each == subscription);
+        forget(subscription);
         counters.forget(subscription.destination().id(), subscription.id());
         subscription.destination().close(subscription);
       }
+    }
+  }
+
+  private void forget(Subscription ended) {
+    String name = ended.name();
+    if (ended.kind() == SubscriptionKind.SHARED && name != null) {
+      shared.remove(new SubscriptionKey(ended.clientId(), name), ended);
     }
   }
 
