@@ -2,6 +2,7 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.segment.Piece;
+import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import java.io.DataInput;
@@ -91,6 +92,16 @@ public final class Destination {
   /** The lane of what lives in memory only. */
   public VolatileLane swift() {
     return swift;
+  }
+
+  /**
+   * The mark that a volatile message waits for that comes now: it is given after all that was there
+   * before. Null if it can be given at once.
+   */
+  public @Nullable Mark awaited() {
+    Mark before = durable.awaited();
+    Mark beside = swift.awaited();
+    return before == null || (beside != null && beside.compareTo(before) > 0) ? beside : before;
   }
 
   /** Where a message goes now. */

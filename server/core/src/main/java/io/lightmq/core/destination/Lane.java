@@ -3,6 +3,7 @@ package io.lightmq.core.destination;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.spi.Mark;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of one JMS priority in a destination, durable or volatile: which sequences exist and
@@ -111,6 +112,16 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
       visibleEnd = extents.end();
       visible = appended;
     }
+  }
+
+  /** The strongest mark that something appended still waits for, or null if all is visible. */
+  public final @Nullable Mark awaited() {
+    Mark strongest = null;
+    for (int i = 0; i < waiting; i++) {
+      Mark each = waitingMark[(head + i) % waitingMark.length];
+      strongest = strongest == null || each.compareTo(strongest) > 0 ? each : strongest;
+    }
+    return strongest;
   }
 
   final boolean isAwaiting() {

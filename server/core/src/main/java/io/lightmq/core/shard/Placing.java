@@ -97,11 +97,10 @@ final class Placing {
   }
 
   /** Counts what was published. */
-  void count(Destination destination, int messages, long bytes) {
+  void count(Destination destination, int messages, long bytes, boolean durable) {
     counters.published(destination.id(), messages, bytes, time.millis());
-    long last = destination.durable().last();
-    if (last >= 0) {
-      counters.published(destination.id()).ages.sample(last, time.millis());
+    if (durable) {
+      counters.came(destination.id(), destination.durable().last(), time.millis());
     }
   }
 }

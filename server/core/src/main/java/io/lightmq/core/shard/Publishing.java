@@ -5,6 +5,8 @@ import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
+import io.lightmq.spi.Journal;
+import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.nio.ByteBuffer;
@@ -196,6 +198,10 @@ final class Publishing {
       if (placement == Placement.VOLATILE && !placing.fits(command.count(), entryBytes)) {
         return false;
       }
+      Mark awaited = placement == Placement.VOLATILE ? destination.awaited() : null;
+      if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
+        return false;
+      }
       if (placement == Placement.VOLATILE) {
         placing.storeVolatile(session, destination, persistent, command.count(), messages);
         destination.swift().show();
@@ -204,9 +210,9 @@ final class Publishing {
       if (persistent) {
         state.links().taken(link.id(), command.number());
       }
-      receipts.answerNow(session.peer(), command.correlation());
+      receipts.answerBehind(awaited, session.peer(), command.correlation());
     }
-    placing.count(destination, command.count(), entryBytes);
+    placing.count(destination, command.count(), entryBytes, placement == Placement.DURABLE);
     return true;
   }
 

@@ -6,6 +6,7 @@ import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.Outcome;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
+import org.jspecify.annotations.Nullable;
 
 /** Tells senders what became of their runs and commits, each when its mark is reached. */
 @OwnedBy("shard")
@@ -21,6 +22,21 @@ final class Receipts {
   /** Tells once the turn's batch has reached a mark. */
   void answer(Mark mark, Peer peer, int correlation) {
     recorder.effect(mark, () -> peer.receipt(correlation, FaultCode.OK, ""));
+  }
+
+  /**
+   * Tells of messages that are in no record: at the end of the turn, or once what they wait behind
+   * is visible, so that whoever is told finds them.
+   *
+   * @param awaited the mark of what they wait behind, if there is anything
+   */
+  void answerBehind(@Nullable Mark awaited, Peer peer, int correlation) {
+    if (awaited == null) {
+      answerNow(peer, correlation);
+    } else {
+      recorder.batchOffset();
+      answer(awaited, peer, correlation);
+    }
   }
 
   /** Tells at the end of the turn. */

@@ -201,19 +201,27 @@ final class Transactions {
           accepted.subscription().id(),
           accepted.count());
     }
-    count(plan.durable);
-    count(plan.swift);
-    if (mark != null) {
-      receipts.answer(mark, session.peer(), command.correlation());
-    } else {
-      receipts.answerNow(session.peer(), command.correlation());
-    }
+    count(plan.durable, true);
+    count(plan.swift, false);
+    receipts.answerBehind(awaited(plan), session.peer(), command.correlation());
   }
 
-  private void count(Map<Command.StagedRun, Destination> published) {
+  /** The mark of the transaction, and of what its messages wait behind. */
+  private static @Nullable Mark awaited(Plan plan) {
+    Mark strongest = plan.mark;
+    for (Destination destination : plan.swift.values()) {
+      Mark behind = destination.awaited();
+      if (behind != null && (strongest == null || behind.compareTo(strongest) > 0)) {
+        strongest = behind;
+      }
+    }
+    return strongest;
+  }
+
+  private void count(Map<Command.StagedRun, Destination> published, boolean durable) {
     published.forEach(
         (run, destination) ->
-            placing.count(destination, run.count(), run.messages().buffer().remaining()));
+            placing.count(destination, run.count(), run.messages().buffer().remaining(), durable));
   }
 
   private void record(PeerSession session, UUID link, long number, Plan plan, Mark mark) {
