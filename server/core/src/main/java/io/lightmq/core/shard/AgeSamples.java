@@ -36,13 +36,17 @@ final class AgeSamples {
     samples.put(sequence, nowMillis);
   }
 
-  /** When a message came, or somewhat earlier; 0 if not known. Forgets what lies before it. */
+  /** When a message came, or somewhat earlier; 0 if not known. */
   long cameAt(long sequence) {
     Map.Entry<Long, Long> at = samples.floorEntry(sequence);
-    if (at == null) {
-      return 0;
+    return at == null ? 0 : at.getValue();
+  }
+
+  /** Nobody will ask for messages before this one. */
+  void forgetBelow(long sequence) {
+    Long at = samples.floorKey(sequence);
+    if (at != null) {
+      samples.headMap(at, false).clear();
     }
-    samples.headMap(at.getKey(), false).clear();
-    return at.getValue();
   }
 }

@@ -102,9 +102,12 @@ final class MetricsTaker {
   private BrokerMetrics.DestinationUse take(Destination destination) {
     Counters.Published published = parts.counters().published(destination.id());
     List<BrokerMetrics.SubscriptionUse> subscriptions = new ArrayList<>();
+    long first = Long.MAX_VALUE;
     for (Subscription subscription : destination.subscriptions()) {
       subscriptions.add(take(destination, subscription, published));
+      first = Math.min(first, subscription.firstUnacknowledged());
     }
+    published.ages.forgetBelow(first);
     return new BrokerMetrics.DestinationUse(
         destination.name(),
         lower(destination.settings().tier()),
