@@ -3,6 +3,7 @@ package io.lightmq.server.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.shard.BrokerSettings.DestinationRule;
 import io.lightmq.spi.Durability;
 import java.nio.file.Files;
@@ -104,6 +105,17 @@ class ServerConfigTest {
     assertThatThrownBy(() -> read("[memory]", "window = \"65MiB\""))
         .hasMessageContaining("test.toml line 2: memory.window")
         .hasMessageContaining("a power of two");
+  }
+
+  @Test
+  void aMessageLimitThatTheBrokerCannotHoldNamesTheOptions() {
+    assertThatThrownBy(() -> read("limits.message = \"64MiB\""))
+        .hasMessageContaining("limits.message")
+        .hasMessageContaining("64 to " + BrokerSettings.MAX_MESSAGE_BYTES);
+    assertThatThrownBy(
+            () -> read("[limits]", "message = \"4MiB\"", "[memory]", "window = \"8MiB\""))
+        .hasMessageContaining("test.toml line 2: limits.message is 4194304")
+        .hasMessageContaining("memory.window 8388608 and flush.bytes");
   }
 
   @Test
