@@ -41,16 +41,17 @@ final class BrokerHarness {
   }
 
   static BrokerSettings settings(int journalFileBytes, int windowBytes) {
+    JournalSettings journal = JournalSettings.small(journalFileBytes);
     return new BrokerSettings(
         Durability.HIGH,
         true,
         List.of(new BrokerSettings.DestinationRule("fast.*", Durability.PERFORMANCE)),
         windowBytes,
         1 << 20,
-        JournalSettings.small(journalFileBytes),
+        journal,
         new SegmentSettings(64 << 10, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
         16 << 10,
-        8 << 10,
+        Math.min(8 << 10, BrokerSettings.longestMessage(windowBytes, journal)),
         8 << 10,
         80,
         0,
