@@ -26,6 +26,7 @@ final class ConsumerQueue {
   private int asked;
   private boolean pullOpen;
   private int emptyPullId;
+  private int putOffPullId;
 
   /** Whether it wants messages: it has a listener, or receive was called. */
   boolean active;
@@ -93,6 +94,14 @@ final class ConsumerQueue {
     }
   }
 
+  /** The broker wants to be asked again later: that pull has no answer. */
+  void putOff(int pullId) {
+    if (pullId == lastPullId) {
+      pullOpen = false;
+      putOffPullId = pullId;
+    }
+  }
+
   /** The connection is lost: the broker has everything back that waits here. */
   void lost() {
     waiting.clear();
@@ -116,22 +125,41 @@ final class ConsumerQueue {
         && !pullOpen
         && waiting.size() <= window / 2
         && waitingBytes <= settings.prefetchBytes() / 2) {
-      pull(settings.parkMillis());
+      pull(askFor(), settings.parkMillis());
     }
   }
 
   /** Asks for an answer now; the pull's id for {@link #wasEmpty}. */
   int pullNow() {
-    pull(0);
+    pull(askFor(), 0);
     return lastPullId;
   }
 
-  private void pull(int parkMillis) {
+  /**
+   * Replaces an open pull by one that is answered at once: after its answer nothing is on its way.
+   */
+  void endPull() {
+    if (isPulling()) {
+      pull(1, 0);
+      asked = Integer.MAX_VALUE; // its answer does not widen the window
+    }
+  }
+
+  private int askFor() {
+    return Math.max(1, window - waiting.size());
+  }
+
+  private void pull(int messages, int parkMillis) {
     lastPullId = lastPullId == Integer.MAX_VALUE ? 1 : lastPullId + 1;
     pullOpen = true;
-    asked = Math.max(1, window - waiting.size());
+    asked = messages;
     int bytes = (int) Math.max(1, settings.prefetchBytes() - waitingBytes);
-    link.pull(new Frame.PullOne(id, lastPullId, asked, bytes, parkMillis));
+    link.pull(new Frame.PullOne(id, lastPullId, messages, bytes, parkMillis));
+  }
+
+  /** Whether a pull is still to be answered. */
+  boolean isPulling() {
+    return pullOpen && ended == null;
   }
 
   /** Whether that pull is still to be answered. */
@@ -139,8 +167,30 @@ final class ConsumerQueue {
     return pullOpen && pullId == lastPullId;
   }
 
+  /** Whether the broker did not want to answer that pull. */
+  boolean isPutOff(int pullId) {
+    return putOffPullId == pullId;
+  }
+
   /** Whether that pull found nothing. */
   boolean wasEmpty(int pullId) {
     return emptyPullId == pullId;
+  }
+
+  /** The consumer with a listener whose first message came first, if any has one. */
+  static @Nullable ConsumerQueue oldest(List<ConsumerQueue> consumers) {
+    ConsumerQueue best = null;
+    long number = Long.MAX_VALUE;
+    for (ConsumerQueue consumer : consumers) {
+      Arrived first = consumer.peek();
+      if (first != null
+          && consumer.listener != null
+          && !consumer.closed
+          && first.number() < number) {
+        best = consumer;
+        number = first.number();
+      }
+    }
+    return best;
   }
 }

@@ -34,8 +34,6 @@ final class Inbox {
   /** Does not wait. */
   static final long NO_WAIT = 0;
 
-  private static final long MAX_PAUSE_MILLIS = 1_000;
-
   /** Turns a message into what the application asked for. */
   interface Converter<T> {
     T convert(LightmqMessage message) throws JMSException;
@@ -45,6 +43,10 @@ final class Inbox {
   private final LightmqMessage.Acknowledger acknowledger;
 
   private final Consumer<ConsumerQueue> detach;
+
+  /** Tells the connection's exception listener. */
+  private final Consumer<JMSException> tell;
+
   private final AckMode mode;
   private final Acknowledging acknowledging;
   private final Returning returns;
@@ -55,17 +57,15 @@ final class Inbox {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final List<ConsumerQueue> consumers = new ArrayList<>();
-  private List<Arrived> delivered = new ArrayList<>();
+  private final HandedOver handedOver;
   private boolean linkUp = true;
   private boolean started;
   private boolean closed;
   private boolean givingBack;
-  private boolean transactionLost;
   private boolean redeliverCurrent;
   private long arrivals;
-  private int failuresInARow;
-  private long pauseUntilNanos;
-  private @Nullable Thread dispatcher;
+  private final ListenerPause pause = new ListenerPause();
+  private @Nullable ListenerRunner dispatcher;
   private @Nullable ConsumerQueue dispatching;
 
   Inbox(
@@ -75,7 +75,8 @@ final class Inbox {
       ClientSettings settings,
       String threadName,
       LightmqMessage.Acknowledger acknowledger,
-      Consumer<ConsumerQueue> detach) {
+      Consumer<ConsumerQueue> detach,
+      Consumer<JMSException> tell) {
     this.mode = mode;
     this.link = link;
     this.messages = messages;
@@ -83,8 +84,10 @@ final class Inbox {
     this.threadName = threadName;
     this.acknowledger = acknowledger;
     this.detach = detach;
+    this.tell = tell;
     this.returns = new Returning(link);
     this.acknowledging = new Acknowledging(mode, link, lock);
+    this.handedOver = new HandedOver(mode, lock);
   }
 
   // ---- what the link tells ----
@@ -94,6 +97,7 @@ final class Inbox {
     try {
       List<Arrived> came = Arrived.of(delivery, consumer, arrivals);
       arrivals += came.size();
+      changed.signalAll();
       if (closed || consumer.closed) {
         consumer.ended(delivery.pullId());
         returns.unattempted(came);
@@ -101,7 +105,6 @@ final class Inbox {
       }
       consumer.add(delivery.pullId(), came);
       pullMore(consumer);
-      changed.signalAll();
     } catch (MalformedMessageException e) {
       consumer.ended = Messages.damaged(e);
       changed.signalAll();
@@ -117,8 +120,7 @@ final class Inbox {
         consumer.ended(end.pullId());
         pullMore(consumer);
       } else if (end.code() == FaultCode.RETRY_LATER) {
-        Frame.PullEnd over = new Frame.PullEnd(end.consumerId(), end.pullId(), FaultCode.OK, 0);
-        link.later(Math.max(1, end.retryAfterMillis()), () -> pullEnded(over, consumer));
+        link.later(Math.max(1, end.retryAfterMillis()), () -> pullAgain(consumer, end.pullId()));
       } else {
         consumer.ended =
             JmsFaults.of(end.code(), "the broker has ended the consumer: " + end.code(), null);
@@ -129,38 +131,46 @@ final class Inbox {
     }
   }
 
+  /** The broker had no room for an answer, which says nothing about what waits there. */
+  private void pullAgain(ConsumerQueue consumer, int pullId) {
+    change(
+        () -> {
+          consumer.putOff(pullId);
+          pullMore(consumer);
+        });
+  }
+
   void lost() {
-    lock.lock();
-    try {
-      linkUp = false;
-      consumers.forEach(ConsumerQueue::lost);
-      acknowledging.lost();
-      if (mode == AckMode.TRANSACTED && !delivered.isEmpty()) {
-        transactionLost = true;
-      }
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    change(
+        () -> {
+          linkUp = false;
+          consumers.forEach(ConsumerQueue::lost);
+          acknowledging.lost();
+          handedOver.lost();
+        });
   }
 
   void restored() {
-    lock.lock();
-    try {
-      linkUp = true;
-      consumers.forEach(this::pullMore);
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    change(
+        () -> {
+          linkUp = true;
+          consumers.forEach(this::pullMore);
+        });
   }
 
   /** The link has ended: the consumer gets nothing any more. */
   void failed(ConsumerQueue consumer, LinkException cause) {
+    change(
+        () -> {
+          consumer.ended =
+              JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause);
+        });
+  }
+
+  private void change(Runnable change) {
     lock.lock();
     try {
-      consumer.ended =
-          JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause);
+      change.run();
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -176,12 +186,10 @@ final class Inbox {
   // ---- consumers ----
 
   void add(ConsumerQueue consumer) {
-    lock.lock();
-    try {
-      consumers.add(consumer);
-    } finally {
-      lock.unlock();
-    }
+    change(
+        () -> {
+          consumers.add(consumer);
+        });
   }
 
   /** Sets or removes a listener; one that runs is waited for. */
@@ -256,9 +264,11 @@ final class Inbox {
   <T> @Nullable T receive(ConsumerQueue consumer, long waitMillis, Converter<T> converter)
       throws JMSException {
     Arrived next;
+    int lossesBefore;
     lock.lock();
     try {
       next = next(consumer, waitMillis);
+      lossesBefore = handedOver.losses();
       if (next == null) {
         return null;
       }
@@ -271,7 +281,7 @@ final class Inbox {
     } catch (JMSException | RuntimeException e) {
       lock.lock();
       try {
-        if (linkUp && !closed && !consumer.closed) {
+        if (handedOver.losses() == lossesBefore && !closed && !consumer.closed) {
           consumer.putBack(next);
         }
       } finally {
@@ -281,7 +291,7 @@ final class Inbox {
     }
     lock.lock();
     try {
-      handedOver(next);
+      handedOver.add(next, lossesBefore);
       if (!mode.isExplicit()) {
         consumer.unsettled--;
         acknowledging.acknowledge(next);
@@ -326,6 +336,14 @@ final class Inbox {
         lastAsk = consumer.pullNow();
       }
       if (now - answerByNanos >= 0) {
+        if (consumer.isPutOff(lastAsk)) {
+          throw JmsFaults.of(
+              FaultCode.RETRY_LATER,
+              "the broker put off the question for messages again and again for "
+                  + settings.link().requestTimeoutMillis()
+                  + " ms (option requestTimeoutMillis); try later",
+              null);
+        }
         return null;
       }
       await(answerByNanos - now, "a message");
@@ -356,26 +374,17 @@ final class Inbox {
     }
   }
 
-  private void handedOver(Arrived message) {
-    message.consumer().unsettled++;
-    if (mode.isExplicit()) {
-      delivered.add(message.placeOnly());
-    }
-  }
-
   // ---- listening ----
 
   private void startDispatcher() {
     if (dispatcher == null && !closed) {
-      dispatcher = new Thread(new ListenerRunner(this, threadName), threadName);
-      dispatcher.setDaemon(false);
-      dispatcher.start();
+      dispatcher = ListenerRunner.start(this, threadName, tell);
     }
   }
 
   /** Whether the calling thread is the one that runs listeners. */
   boolean isDispatcher() {
-    return Thread.currentThread() == dispatcher;
+    return dispatcher != null && dispatcher.isCurrent();
   }
 
   /** A message that is to be given to its consumer's listener. */
@@ -386,16 +395,17 @@ final class Inbox {
     lock.lock();
     try {
       while (!closed) {
-        long pause = failuresInARow == 0 ? 0 : pauseUntilNanos - System.nanoTime();
-        ConsumerQueue ready = started && !givingBack && pause <= 0 ? oldest() : null;
+        long pauseNanos = pause.nanosLeft();
+        ConsumerQueue ready =
+            started && !givingBack && pauseNanos <= 0 ? ConsumerQueue.oldest(consumers) : null;
         if (ready != null && ready.listener != null) {
           Arrived next = ready.take();
           dispatching = ready;
-          handedOver(next);
+          handedOver.add(next, handedOver.losses());
           pullMore(ready);
           return new Work(next, ready.listener);
         }
-        awaitForWork(pause);
+        awaitForWork(pauseNanos);
       }
       return null;
     } finally {
@@ -415,67 +425,48 @@ final class Inbox {
     }
   }
 
-  private @Nullable ConsumerQueue oldest() {
-    ConsumerQueue best = null;
-    long number = Long.MAX_VALUE;
-    for (ConsumerQueue consumer : consumers) {
-      Arrived first = consumer.peek();
-      if (first != null
-          && consumer.listener != null
-          && !consumer.closed
-          && first.number() < number) {
-        best = consumer;
-        number = first.number();
-      }
-    }
-    return best;
-  }
-
   /** A listener has returned, or failed. */
   void listened(Arrived message, boolean failed) {
-    lock.lock();
-    try {
-      if (!mode.isExplicit()) {
-        settleListened(message, failed || redeliverCurrent);
-        redeliverCurrent = false;
+    if (!mode.isExplicit() && !settleListened(message, failed)) {
+      try {
+        giveBack(List.of(message.consumer()), List.of(message));
+      } catch (JMSException e) {
+        LOG.debug("{}: returning a message failed", threadName, e);
       }
-      dispatching = null;
-      changed.signalAll();
-    } finally {
-      lock.unlock();
     }
+    change(() -> dispatching = null);
     if (!mode.isExplicit()) {
       settled(List.of(message));
     }
   }
 
-  private void settleListened(Arrived message, boolean failed) {
-    if (!failed) {
-      failuresInARow = 0;
-      acknowledging.acknowledge(message);
-      return;
+  /** Acknowledges it, unless it is to come again: then false. */
+  private boolean settleListened(Arrived message, boolean failed) {
+    lock.lock();
+    try {
+      boolean again = failed || redeliverCurrent;
+      redeliverCurrent = false;
+      if (again) {
+        pause.failed();
+        acknowledging.flush();
+      } else {
+        pause.succeeded();
+        acknowledging.acknowledge(message);
+      }
+      return !again;
+    } finally {
+      lock.unlock();
     }
-    failuresInARow++;
-    long pauseMillis =
-        failuresInARow == 1 ? 0 : Math.min(MAX_PAUSE_MILLIS, 5L << Math.min(failuresInARow, 20));
-    pauseUntilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pauseMillis);
-    acknowledging.flush();
-    returns.attempted(message);
-    returns.unattempted(message.consumer().drain());
-    pullMore(message.consumer());
   }
 
   // ---- start, stop, settle ----
 
   void start() {
-    lock.lock();
-    try {
-      started = true;
-      consumers.forEach(this::pullMore);
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    change(
+        () -> {
+          started = true;
+          consumers.forEach(this::pullMore);
+        });
   }
 
   /** Hands nothing over any more, and waits until a running listener has ended. */
@@ -491,26 +482,17 @@ final class Inbox {
 
   /** What was handed over and not settled; the caller settles it. */
   List<Arrived> takeDelivered() {
-    lock.lock();
-    try {
-      List<Arrived> taken = delivered;
-      delivered = new ArrayList<>();
-      return taken;
-    } finally {
-      lock.unlock();
-    }
+    return handedOver.take();
   }
 
-  /** Whether the transaction lost its messages with a connection; asking forgets it. */
-  boolean takeTransactionLost() {
-    lock.lock();
-    try {
-      boolean lost = transactionLost;
-      transactionLost = false;
-      return lost;
-    } finally {
-      lock.unlock();
-    }
+  /**
+   * Whether messages that were handed over and not settled are lost with a connection, so that they
+   * come again; asking forgets them.
+   */
+  boolean takeLost() {
+    List<Arrived> lost = handedOver.takeLost();
+    settled(lost);
+    return !lost.isEmpty();
   }
 
   /** These are acknowledged or given back; consumers that waited for it may be closed now. */
@@ -536,47 +518,68 @@ final class Inbox {
 
   /** The message whose listener runs on this thread, if any, is to be delivered again. */
   void recoverCurrent() {
-    lock.lock();
-    try {
-      redeliverCurrent = dispatching != null && isDispatcher();
-    } finally {
-      lock.unlock();
-    }
+    change(
+        () -> {
+          redeliverCurrent = dispatching != null && isDispatcher();
+        });
   }
 
   /** Gives back what was handed over and what waits, so that it comes again in order. */
   void recover(List<Arrived> attempted) throws JMSException {
-    List<Arrived> waiting = drainAll();
+    List<ConsumerQueue> all;
+    lock.lock();
     try {
-      returns.all(attempted, waiting);
-      // A pull that was open may have been answered between the two, with later messages.
-      returns.all(List.of(), drainAll());
-      settled(attempted);
+      all = List.copyOf(consumers);
     } finally {
-      lock.lock();
-      try {
-        givingBack = false;
-        consumers.forEach(this::pullMore);
-        changed.signalAll();
-      } finally {
-        lock.unlock();
-      }
+      lock.unlock();
+    }
+    try {
+      giveBack(all, attempted);
+    } finally {
+      settled(attempted);
     }
   }
 
-  private List<Arrived> drainAll() {
+  /**
+   * Gives back messages and all that waits in, or is on its way to, these consumers: what still
+   * came after the return would overtake what was returned.
+   */
+  private void giveBack(List<ConsumerQueue> from, List<Arrived> attempted) throws JMSException {
+    List<Arrived> waiting = new ArrayList<>();
     lock.lock();
     try {
       givingBack = true;
-      return consumers.stream().flatMap(consumer -> consumer.drain().stream()).toList();
+      endPulls(from);
+      from.forEach(consumer -> waiting.addAll(consumer.drain()));
     } finally {
       lock.unlock();
+    }
+    try {
+      returns.all(attempted, waiting);
+    } finally {
+      change(
+          () -> {
+            givingBack = false;
+            consumers.forEach(this::pullMore);
+          });
+    }
+  }
+
+  private void endPulls(List<ConsumerQueue> from) {
+    from.forEach(ConsumerQueue::endPull);
+    long leftNanos = TimeUnit.MILLISECONDS.toNanos(settings.link().requestTimeoutMillis());
+    try {
+      while (linkUp && leftNanos > 0 && from.stream().anyMatch(ConsumerQueue::isPulling)) {
+        leftNanos = changed.awaitNanos(leftNanos);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // waiting for the returns ends with it
     }
   }
 
   /** Ends it: wakes receivers, waits for a running listener and for the thread. */
   void close() throws JMSException {
-    Thread ending;
+    ListenerRunner ending;
     lock.lock();
     try {
       closed = true;
@@ -588,12 +591,8 @@ final class Inbox {
     } finally {
       lock.unlock();
     }
-    if (ending != null && ending != Thread.currentThread()) {
-      try {
-        ending.join();
-      } catch (InterruptedException e) {
-        throw JmsFaults.interrupted("the session's thread to end", e);
-      }
+    if (ending != null) {
+      ending.join();
     }
   }
 }

@@ -43,6 +43,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private final AtomicLong messageNumbers = new AtomicLong();
   private final Map<Integer, Route> routes = new ConcurrentHashMap<>();
   private final List<LightmqSession> sessions = new CopyOnWriteArrayList<>();
+  private final Events events = new Events();
   private @Nullable String clientId;
   private boolean used;
   private boolean started;
@@ -56,7 +57,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     this.domain = domain;
     this.clientId = settings.link().clientId();
     try {
-      this.link = BrokerLink.open(settings.link(), new Events());
+      this.link = BrokerLink.open(settings.link(), events);
     } catch (LinkException e) {
       throw JmsFaults.of(e.code(), String.valueOf(e.getMessage()), e);
     }
@@ -131,6 +132,11 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   void closing(LightmqSession session) {
     sessions.remove(session);
+  }
+
+  /** Tells the exception listener, or the log if there is none. */
+  void tell(JMSException exception) {
+    events.tell(exception);
   }
 
   // ---- client id ----

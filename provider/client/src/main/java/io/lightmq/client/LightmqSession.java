@@ -64,7 +64,16 @@ final class LightmqSession implements QueueSession, TopicSession {
     ClientSettings settings = connection.settings();
     String name = "session-" + STARTED.incrementAndGet();
     this.messages = new Messages(settings.trust(), connection.destinations());
-    this.inbox = new Inbox(mode, link, messages, settings, name, this::acknowledge, this::detach);
+    this.inbox =
+        new Inbox(
+            mode,
+            link,
+            messages,
+            settings,
+            name,
+            this::acknowledge,
+            this::detach,
+            connection::tell);
     this.completions = new Completions(name + "-sent", settings.link().requestTimeoutMillis());
     this.outbound =
         new Outbound(
@@ -439,6 +448,9 @@ final class LightmqSession implements QueueSession, TopicSession {
     if (mode != AckMode.CLIENT) {
       return;
     }
+    if (inbox.takeLost()) {
+      throw comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged");
+    }
     List<Arrived> delivered = inbox.takeDelivered();
     if (!delivered.isEmpty()) {
       try {
@@ -458,6 +470,7 @@ final class LightmqSession implements QueueSession, TopicSession {
       throw JmsFaults.illegalState("a transacted session cannot recover; use rollback");
     }
     if (mode == AckMode.CLIENT) {
+      inbox.takeLost();
       inbox.recover(inbox.takeDelivered());
     } else {
       inbox.recoverCurrent();
@@ -477,12 +490,8 @@ final class LightmqSession implements QueueSession, TopicSession {
     requireTransacted("commit");
     completions.await();
     List<BrokerLink.Staged> sends = outbound.takeStaged();
-    if (inbox.takeTransactionLost()) {
-      inbox.settled(inbox.takeDelivered());
-      throw JmsFaults.of(
-          FaultCode.TRANSACTION_ROLLED_BACK,
-          "the connection was lost after the transaction had received messages; they come again",
-          null);
+    if (inbox.takeLost()) {
+      throw comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages");
     }
     List<Arrived> delivered = inbox.takeDelivered();
     if (sends.isEmpty() && delivered.isEmpty()) {
@@ -494,15 +503,10 @@ final class LightmqSession implements QueueSession, TopicSession {
       inbox.recover(delivered);
       throw JmsFaults.of(
           FaultCode.TRANSACTION_ROLLED_BACK,
-          "the transaction is rolled back: "
-              + sends.size()
-              + " sends and "
-              + delivered.size()
-              + " received messages in separate places of their queues make "
-              + items
-              + " items, a commit has at most "
-              + Protocol.MAX_ITEMS
-              + "; commit more often",
+          String.format(
+              "the transaction is rolled back: %d sends and %d received messages in separate places"
+                  + " of their queues make %d items, a commit has at most %d; commit more often",
+              sends.size(), delivered.size(), items, Protocol.MAX_ITEMS),
           null);
     }
     try {
@@ -514,6 +518,12 @@ final class LightmqSession implements QueueSession, TopicSession {
     } finally {
       inbox.settled(delivered);
     }
+  }
+
+  /** Messages were lost with a connection; what came after it goes back to them. */
+  private JMSException comeAgain(FaultCode code, String what) throws JMSException {
+    inbox.recover(inbox.takeDelivered());
+    return JmsFaults.of(code, "the connection was lost after " + what + "; they come again", null);
   }
 
   /** A commit that the broker has refused is undone as a whole. */
@@ -531,10 +541,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     requireTransacted("rollback");
     completions.await();
     outbound.takeStaged();
-    if (inbox.takeTransactionLost()) {
-      inbox.settled(inbox.takeDelivered());
-      return;
-    }
+    inbox.takeLost();
     inbox.recover(inbox.takeDelivered());
   }
 
@@ -580,7 +587,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     inbox.close();
     completions.close();
     List<Arrived> delivered = inbox.takeDelivered();
-    if (!delivered.isEmpty() && !inbox.takeTransactionLost()) {
+    if (!delivered.isEmpty()) {
       var unused = link.giveBack(Arrived.places(delivered), true);
     }
     open.forEach(connection::unregister);

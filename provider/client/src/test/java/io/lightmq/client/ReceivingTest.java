@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
@@ -18,12 +19,14 @@ import jakarta.jms.Session;
 import jakarta.jms.TextMessage;
 import jakarta.jms.Topic;
 import jakarta.jms.TransactionRolledBackException;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -148,7 +151,7 @@ class ReceivingTest {
   }
 
   private Frame.Acknowledge nextAcknowledge() throws InterruptedException {
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     broker.unexpected().forEach(frame -> assertThat(frame).isNotInstanceOf(Frame.Return.class));
     Frame next = broker.expect(Frame.class);
     while (next instanceof Frame.Pull) {
@@ -172,7 +175,7 @@ class ReceivingTest {
   void dupsOkAcknowledgesWhatIsLeftWhenTheSessionCloses() throws Exception {
     open(Session.DUPS_OK_ACKNOWLEDGE);
     assertThat(receiveFirst(1, "a")).isEqualTo("a");
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     session.close(); // its answer came after the acknowledgement
     assertThat(broker.seen(Frame.Acknowledge.class)).hasSize(1);
   }
@@ -212,7 +215,7 @@ class ReceivingTest {
     open(Session.CLIENT_ACKNOWLEDGE);
     broker.ok(Frame.Return.class);
     assertThat(receiveFirst(1, "a", "b", "c")).isEqualTo("a");
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     session.recover();
     List<Frame.Return> returned = broker.seen(Frame.Return.class);
     assertThat(returned).hasSize(2);
@@ -248,7 +251,7 @@ class ReceivingTest {
   void aCommitCarriesTheAcknowledgements() throws Exception {
     open(Session.SESSION_TRANSACTED);
     assertThat(receiveFirst(1, "a", "b")).isEqualTo("a");
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     CompletableFuture<Boolean> committing =
         begin(
             () -> {
@@ -270,7 +273,7 @@ class ReceivingTest {
     open(Session.SESSION_TRANSACTED);
     broker.ok(Frame.Return.class);
     assertThat(receiveFirst(1, "a", "b")).isEqualTo("a");
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     session.rollback();
     assertThat(broker.seen(Frame.Return.class))
         .extracting(Frame.Return::attempted)
@@ -281,12 +284,11 @@ class ReceivingTest {
   void aTransactionThatLostItsMessagesCannotCommit() throws Exception {
     open(Session.SESSION_TRANSACTED);
     assertThat(receiveFirst(1, "a", "b")).isEqualTo("a");
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     broker.cut();
-    org.awaitility.Awaitility.await()
-        .until(() -> broker.seen(Frame.AttachConsumer.class).size() == 2);
+    await().until(() -> broker.seen(Frame.AttachConsumer.class).size() == 2);
     assertThatThrownBy(session::commit).isInstanceOf(TransactionRolledBackException.class);
-    session.commit(); // a new transaction
+    session.commit(); // a new one
     assertThat(broker.seen(Frame.Commit.class)).isEmpty();
   }
 
@@ -347,8 +349,7 @@ class ReceivingTest {
     Frame.PullOne first = pull();
     assertThat(first.messages()).isEqualTo(16);
     broker.on(Frame.Acknowledge.class, ack -> List.of());
-    String[] texts = new String[16];
-    java.util.Arrays.fill(texts, "x");
+    String[] texts = Collections.nCopies(16, "x").toArray(new String[0]);
     broker.send(broker.deliver(first, "orders", 1, 0, texts));
     receiving.get(10, TimeUnit.SECONDS);
     assertThat(pull().messages()).isBetween(16, 17);
@@ -371,9 +372,9 @@ class ReceivingTest {
     assertThat(got.poll(10, TimeUnit.SECONDS)).startsWith("a on session-");
     assertThat(got.poll(10, TimeUnit.SECONDS)).startsWith("b on session-");
     assertThat(got.poll(10, TimeUnit.SECONDS)).startsWith("c on session-");
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     connection.stop();
-    org.awaitility.Awaitility.await().until(() -> acknowledged() == 3);
+    await().until(() -> acknowledged() == 3);
     assertThatThrownBy(consumer::receive).isInstanceOf(IllegalStateException.class);
   }
 
@@ -401,7 +402,9 @@ class ReceivingTest {
             throw new AssertionError(e);
           }
         });
-    broker.send(broker.deliver(pull(), "orders", 1, 0, "a", "b"));
+    Frame.PullOne first = pull();
+    broker.nothingThere();
+    broker.send(broker.deliver(first, "orders", 1, 0, "a", "b"));
     Frame.Return failed = (Frame.Return) skipPulls();
     assertThat(failed.attempted()).isTrue();
     assertThat(failed.returned().get(0).ranges()).containsExactly(range(1, 1));
@@ -409,7 +412,6 @@ class ReceivingTest {
     Frame.Return rest = (Frame.Return) skipPulls();
     assertThat(rest.attempted()).isFalse();
     broker.send(new Frame.Ok(rest.correlation()));
-    broker.on(Frame.Pull.class, pull -> List.of());
     broker.send(broker.deliver(lastPull(), "orders", 1, 1, "a"));
     assertThat(counts.poll(10, TimeUnit.SECONDS)).isEqualTo(1);
     assertThat(counts.poll(10, TimeUnit.SECONDS)).isEqualTo(2);
@@ -439,15 +441,16 @@ class ReceivingTest {
             throw new AssertionError(e);
           }
         });
-    broker.send(broker.deliver(pull(), "orders", 1, 0, "a"));
+    Frame.PullOne first = pull();
+    broker.nothingThere();
+    broker.send(broker.deliver(first, "orders", 1, 0, "a"));
     Frame.Return given = (Frame.Return) skipPulls();
     assertThat(given.attempted()).isTrue();
     broker.send(new Frame.Ok(given.correlation()));
-    broker.on(Frame.Pull.class, pull -> List.of());
     broker.send(broker.deliver(lastPull(), "orders", 1, 1, "a"));
     assertThat(redelivered.poll(10, TimeUnit.SECONDS)).isFalse();
     assertThat(redelivered.poll(10, TimeUnit.SECONDS)).isTrue();
-    org.awaitility.Awaitility.await().until(() -> acknowledged() == 1);
+    await().until(() -> acknowledged() == 1);
   }
 
   @Test
@@ -476,8 +479,7 @@ class ReceivingTest {
       assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo(IllegalStateException.class);
     }
     assertThat(told.poll(10, TimeUnit.SECONDS)).isEqualTo("allowed");
-    org.awaitility.Awaitility.await()
-        .until(() -> !broker.seen(Frame.DetachConsumer.class).isEmpty());
+    await().until(() -> !broker.seen(Frame.DetachConsumer.class).isEmpty());
     assertThat(broker.seen(Frame.Acknowledge.class)).hasSize(1);
   }
 
@@ -486,7 +488,7 @@ class ReceivingTest {
     open(Session.SESSION_TRANSACTED);
     broker.ok(Frame.Return.class);
     assertThat(receiveFirst(1, "a", "b")).isEqualTo("a");
-    broker.on(Frame.Pull.class, pull -> List.of());
+    broker.nothingThere();
     consumer.close();
     assertThat(broker.seen(Frame.DetachConsumer.class)).isEmpty();
     CompletableFuture<Boolean> committing =
@@ -498,8 +500,7 @@ class ReceivingTest {
     Frame.Commit commit = (Frame.Commit) skipPulls();
     broker.receipt(commit);
     committing.get(10, TimeUnit.SECONDS);
-    org.awaitility.Awaitility.await()
-        .until(() -> !broker.seen(Frame.DetachConsumer.class).isEmpty());
+    await().until(() -> !broker.seen(Frame.DetachConsumer.class).isEmpty());
   }
 
   @Test
@@ -557,8 +558,7 @@ class ReceivingTest {
 
   @Test
   void temporaryDestinationsAreMadeAgainUnderANewName() throws Exception {
-    java.util.concurrent.atomic.AtomicInteger made =
-        new java.util.concurrent.atomic.AtomicInteger();
+    AtomicInteger made = new AtomicInteger();
     broker.on(
         Frame.CreateTemporary.class,
         create ->
@@ -572,9 +572,8 @@ class ReceivingTest {
     assertThat(temporary.getQueueName()).isEqualTo("temporary-1");
     session.createConsumer(temporary);
     broker.cut();
-    org.awaitility.Awaitility.await().until(() -> temporary.getQueueName().equals("temporary-2"));
-    org.awaitility.Awaitility.await()
-        .until(() -> broker.seen(Frame.AttachConsumer.class).size() == 4);
+    await().until(() -> temporary.getQueueName().equals("temporary-2"));
+    await().until(() -> broker.seen(Frame.AttachConsumer.class).size() == 4);
     assertThat(broker.seen(Frame.AttachConsumer.class).get(3).destination().name())
         .isEqualTo("temporary-2");
   }
