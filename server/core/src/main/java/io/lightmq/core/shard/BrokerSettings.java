@@ -82,7 +82,8 @@ public record BrokerSettings(
   }
 
   private static int maxBatchBytes(int windowBytes, JournalSettings journal) {
-    return Math.min(windowBytes / 4, journal.maxUnforcedBytes()) - 1024;
+    // A quarter, and a little more for what is around a message of a quarter.
+    return Math.min(windowBytes / 4 + windowBytes / 32, journal.maxUnforcedBytes()) - 1024;
   }
 
   /**

@@ -46,7 +46,8 @@ class BrokerSettingsTest {
     int longest = BrokerSettings.longestMessage(1 << 20, journal);
     BrokerSettings fits = settings(1 << 20, longest, journal, SegmentSettings.DEFAULT);
     assertThat(fits.maxBatchBytes()).isGreaterThan(longest);
-    assertThatThrownBy(() -> settings(1 << 20, 1 << 18, journal, SegmentSettings.DEFAULT))
+    assertThat(longest).as("a quarter of the window fits").isGreaterThan(1 << 18);
+    assertThatThrownBy(() -> settings(1 << 20, longest + 1, journal, SegmentSettings.DEFAULT))
         .hasMessageContaining("windowBytes 1048576 and maxUnforcedBytes 655360");
   }
 
