@@ -17,6 +17,12 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface Command {
 
+  /**
+   * The destination id of a run whose sender may not publish where it says; refused like one that
+   * is gone.
+   */
+  long NO_DESTINATION = 0;
+
   /** Who asks. */
   Peer peer();
 

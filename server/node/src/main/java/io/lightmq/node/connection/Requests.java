@@ -245,7 +245,6 @@ final class Requests {
     ByteBuf messages = publish.messages();
     int bytes = messages.readableBytes();
     try {
-      resources.checkPublish(publish.destinationId());
       if (publish.correlation() <= 0) {
         throw Refusal.protocol("a run needs a correlation above 0");
       }
@@ -270,10 +269,18 @@ final class Requests {
         new Command.Publish(
             peer,
             publish.correlation(),
-            publish.destinationId(),
+            attached(publish.destinationId()),
             publish.number(),
             publish.count(),
             held));
+  }
+
+  /**
+   * The destination as the shard is told of it. One that is not attached here is named as none, so
+   * that the shard answers with the outcome that is kept for the number, or refuses and spends it.
+   */
+  private long attached(long destinationId) {
+    return resources.mayPublish(destinationId) ? destinationId : Command.NO_DESTINATION;
   }
 
   /** A small slice would keep the whole buffer that it was read with. */
@@ -285,17 +292,9 @@ final class Requests {
   }
 
   private void commit(Frame.Commit commit) throws Refusal {
-    try {
-      resources.checkSession(commit.sessionId());
-      if (commit.correlation() <= 0) {
-        throw Refusal.protocol("a commit needs a correlation above 0");
-      }
-      for (Frame.StagedRun run : commit.runs()) {
-        resources.checkPublish(run.destinationId());
-      }
-    } catch (Refusal refusal) {
+    if (commit.correlation() <= 0) {
       commit.runs().forEach(run -> run.messages().release());
-      throw refusal;
+      throw Refusal.protocol("a commit needs a correlation above 0");
     }
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
     for (Frame.StagedRun run : commit.runs()) {
@@ -303,7 +302,7 @@ final class Requests {
       heldCommitBytes.addAndGet(bytes);
       runs.add(
           new Command.StagedRun(
-              run.destinationId(),
+              attached(run.destinationId()),
               run.persistent(),
               run.count(),
               new HeldBytes(run.messages(), () -> heldCommitBytes.addAndGet(-bytes))));

@@ -39,10 +39,9 @@ final class Resources {
     sessions.add(sessionId);
   }
 
-  void closeSession(int sessionId) throws Refusal {
-    if (!sessions.remove(sessionId)) {
-      throw Refusal.protocol("session " + sessionId + " is not open");
-    }
+  /** Closes a session; one that is not open is closed, as after a reconnect. */
+  void closeSession(int sessionId) {
+    sessions.remove(sessionId);
     sessionOfConsumer.values().removeIf(session -> session == sessionId);
     producers
         .values()
@@ -111,17 +110,15 @@ final class Resources {
     sessionOfConsumer.remove(consumerId);
   }
 
-  /** Refuses to publish to a destination that was not resolved on this connection. */
-  void checkPublish(long destinationId) throws Refusal {
-    if (!destinations.containsKey(destinationId)) {
-      throw Refusal.protocol(
-          "no producer of this connection was attached to destination " + destinationId);
-    }
+  /** Whether a producer of this connection was attached to a destination. */
+  boolean mayPublish(long destinationId) {
+    return destinations.containsKey(destinationId);
   }
 
-  void checkSession(int sessionId) throws Refusal {
+  private void checkSession(int sessionId) throws Refusal {
     if (!sessions.contains(sessionId)) {
-      throw Refusal.protocol("session " + sessionId + " is not open");
+      throw Refusal.of(
+          FaultCode.BAD_REQUEST, "session " + sessionId + " is not open on this connection");
     }
   }
 

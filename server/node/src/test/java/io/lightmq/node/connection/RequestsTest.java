@@ -61,20 +61,42 @@ class RequestsTest {
   }
 
   @Test
-  void publishingToADestinationThatWasNotAttachedHereIsAViolation() {
+  void aRunForADestinationThatWasNotAttachedHereIsLeftToTheShardToRefuse() {
     harness.attached().producer();
     harness.send(new Frame.Publish(9, 41, 1, 1, run(100)));
-    assertThat(harness.goodbye().text()).contains("destination 41");
-    harness.last(Command.Detach.class);
+    Command.Publish publish = harness.last(Command.Publish.class);
+    assertThat(publish.destinationId()).isEqualTo(Command.NO_DESTINATION);
+    assertThat(publish.number()).isEqualTo(1);
+    publish.peer().receipt(9, FaultCode.DESTINATION_GONE, "gone");
+    assertThat(harness.sent(Frame.Receipts.class).refused())
+        .containsExactly(new Frame.Fault(9, FaultCode.DESTINATION_GONE, "gone", 0));
+    assertThat(harness.channel.isActive()).isTrue();
   }
 
   @Test
-  void stagedRunsAreCheckedLikeRuns() {
+  void aCommitOfAClosedSessionForAnUnknownDestinationIsLeftToTheShardToAnswer() {
     harness.attached().producer();
-    ByteBuf messages = run(100);
-    Frame.StagedRun run = new Frame.StagedRun(41, true, 1, messages);
-    harness.send(new Frame.Commit(9, 1, 1, List.of(run), List.of()));
-    assertThat(harness.goodbye().text()).contains("destination 41");
+    List<Frame.StagedRun> runs =
+        List.of(
+            new Frame.StagedRun(40, true, 1, run(100)), new Frame.StagedRun(41, true, 1, run(100)));
+    harness.send(new Frame.Commit(9, 77, 1, runs, List.of()));
+    assertThat(harness.last(Command.Commit.class).runs())
+        .extracting(Command.StagedRun::destinationId)
+        .containsExactly(40L, Command.NO_DESTINATION);
+    assertThat(harness.channel.isActive()).isTrue();
+  }
+
+  @Test
+  void closingWhatIsNotOpenIsDone() {
+    harness.attached();
+    harness.send(new Frame.CloseSession(20, 77));
+    assertThat(harness.last(Command.CloseSession.class).sessionId()).isEqualTo(77);
+    harness.send(new Frame.DetachConsumer(21, 78));
+    assertThat(harness.last(Command.DetachConsumer.class).consumerId()).isEqualTo(78);
+    harness.send(new Frame.DetachProducer(79));
+    harness.peer().reply(20, new Peer.Reply.Ok());
+    harness.peer().reply(21, new Peer.Reply.Ok());
+    assertThat(harness.sent()).containsExactly(new Frame.Ok(20), new Frame.Ok(21));
   }
 
   @Test
@@ -142,12 +164,19 @@ class RequestsTest {
   }
 
   @Test
-  void unknownSessionsAndDuplicateIdsAreViolations() {
+  void attachingToASessionThatIsNotOpenIsRefusedAndTheConnectionGoesOn() {
     harness.attached().send(new Frame.AttachProducer(5, 1, 77, queue("q")));
-    assertThat(harness.goodbye().text()).contains("session 77");
-    ConnectionHarness second = new ConnectionHarness().attached();
-    second.send(new Frame.OpenSession(5, 1));
-    assertThat(second.goodbye().text()).contains("session 1 is open already");
+    assertThat(harness.sent(Frame.Fault.class).text()).contains("session 77");
+    harness.send(
+        new Frame.AttachConsumer(6, 1, 77, queue("q"), Frame.Subscribe.QUEUE, null, null, false));
+    assertThat(harness.sent(Frame.Fault.class).code()).isEqualTo(FaultCode.BAD_REQUEST);
+    assertThat(harness.channel.isActive()).isTrue();
+  }
+
+  @Test
+  void anIdThatIsUsedTwiceIsAViolation() {
+    harness.attached().send(new Frame.OpenSession(5, 1));
+    assertThat(harness.goodbye().text()).contains("session 1 is open already");
   }
 
   @ParameterizedTest
