@@ -14,6 +14,9 @@ import java.util.Locale;
  * <p>A bad frame raises a {@link ProtocolException}; what follows it is thrown away.
  */
 public final class FrameDecoder extends ByteToMessageDecoder {
+  /** About as much as one read brings. */
+  private static final int READ_BYTES = 32 * 1024;
+
   private final FrameType.Sender peer;
   private boolean authenticated;
   private boolean failed;
@@ -51,6 +54,7 @@ public final class FrameDecoder extends ByteToMessageDecoder {
         checkType(in.getUnsignedByte(at + Protocol.LENGTH_BYTES));
       }
       if (in.readableBytes() - Protocol.LENGTH_BYTES < length) {
+        makeRoom(in, Protocol.LENGTH_BYTES + length);
         return;
       }
       in.skipBytes(Protocol.LENGTH_BYTES);
@@ -59,6 +63,24 @@ public final class FrameDecoder extends ByteToMessageDecoder {
       failed = true;
       in.skipBytes(in.readableBytes());
       throw e;
+    }
+  }
+
+  /**
+   * Grows the buffer once to what a long frame needs, and what may come with its last bytes;
+   * growing by doubling would take up to three times its length. A buffer that frames share stays
+   * as it is, and the bytes move to another one with the next read. A header alone is not worth it:
+   * whoever is in front may hold the rest back.
+   */
+  private static void makeRoom(ByteBuf in, int frameBytes) {
+    int wanted = frameBytes + READ_BYTES;
+    if (frameBytes > READ_BYTES
+        && in.readableBytes() > Protocol.HEADER_BYTES
+        && in.refCnt() == 1
+        && in.capacity() < wanted
+        && wanted <= in.maxCapacity()) {
+      in.discardReadBytes();
+      in.capacity(wanted);
     }
   }
 

@@ -47,6 +47,25 @@ class FrameDecoderTest {
   }
 
   @Test
+  void aLongFrameIsCollectedInABufferOfItsOwnLength() {
+    decoder.authenticated(4 << 20);
+    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    channel.config().setAllocator(allocator);
+    int messageBytes = 2 << 20;
+    ByteBuf run = Unpooled.buffer().writeInt(messageBytes).writeZero(messageBytes);
+    ByteBuf bytes = bytes(new Frame.Publish(1, 2, 3, 1, run));
+    int frameBytes = bytes.readableBytes();
+    long most = 0;
+    while (bytes.isReadable()) {
+      int piece = Math.min(bytes.readableBytes(), 32 << 10);
+      channel.writeInbound(allocator.directBuffer(32 << 10).writeBytes(bytes, piece));
+      most = Math.max(most, allocator.metric().usedDirectMemory());
+    }
+    FrameCodec.release((Frame) channel.readInbound());
+    assertThat(most).isBetween((long) frameBytes, frameBytes + (64L << 10));
+  }
+
+  @Test
   void onlyHandshakeFramesPassBeforeAuthentication() {
     channel.writeInbound(bytes(new Frame.Hello(1, 1, 0, "test")));
     assertThat((Object) channel.readInbound()).isInstanceOf(Frame.Hello.class);

@@ -11,13 +11,16 @@ import io.netty.channel.RecvByteBufAllocator;
  * <p>It never needs more than
  *
  * <pre>
- *   1.25 x (publish credit + deliveries + connections x {@value #PER_CONNECTION_BYTES})
+ *   1.25 x (publish credit + commits + requests + deliveries
+ *           + connections x {@value #PER_CONNECTION_BYTES})
  *     + {@value #ARENAS} arenas x {@value #SPARE_CHUNKS} chunks of 1 MiB
  * </pre>
  *
- * where publish credit bounds runs in and on the way to the broker, deliveries bound what waits to
- * be written, and each connection has a read buffer, what is left over of the frame before, and
- * answers. The quarter is what the allocator's size classes round up.
+ * where publish credit bounds runs in and on the way to the broker, commits and requests bound the
+ * other long frames, deliveries bound what waits to be written, and each connection has a read
+ * buffer, a short frame or what is left over of the one before, and answers. A long frame is
+ * collected in a buffer of its own length and one read more. The quarter is what the allocator's
+ * size classes round up.
  */
 final class NetworkMemory {
   private static final int ARENAS = 2;
@@ -56,6 +59,8 @@ final class NetworkMemory {
   long boundBytes(int connections) {
     long used =
         settings.creditBytes()
+            + settings.commitBytes()
+            + settings.requestBytes()
             + settings.deliveryBytes()
             + (long) connections * PER_CONNECTION_BYTES;
     return used + used / 4 + (long) ARENAS * SPARE_CHUNKS * CHUNK_BYTES;

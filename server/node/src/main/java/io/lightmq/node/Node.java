@@ -7,6 +7,7 @@ import io.lightmq.core.storage.Disk;
 import io.lightmq.node.connection.Connections;
 import io.lightmq.node.connection.DeliveryBudget;
 import io.lightmq.node.connection.Door;
+import io.lightmq.node.connection.FrameBudget;
 import io.lightmq.node.credit.CreditLedger;
 import io.lightmq.node.security.Security;
 import io.netty.bootstrap.ServerBootstrap;
@@ -100,7 +101,9 @@ public final class Node implements AutoCloseable {
                   admin::execute,
                   security,
                   credit,
-                  new DeliveryBudget(settings.deliveryBytes())));
+                  new DeliveryBudget(settings.deliveryBytes()),
+                  new FrameBudget(settings.commitBytes()),
+                  new FrameBudget(settings.requestBytes())));
       for (SocketAddress address : transport.addresses()) {
         listeners.add(listen(transport, memory, connections, address));
       }

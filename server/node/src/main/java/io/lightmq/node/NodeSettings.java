@@ -57,6 +57,16 @@ public record NodeSettings(
         64L << 20);
   }
 
+  /** What commits of all clients together may have on the way to the broker. */
+  long commitBytes() {
+    return Math.max(connections.maxFrameBytes(), creditBytes / 4);
+  }
+
+  /** What other long requests of all clients together may have arriving. */
+  long requestBytes() {
+    return 8L * ConnectionSettings.MAX_REQUEST_BYTES;
+  }
+
   /** How publish credit is shared out. */
   CreditSettings credit() {
     return credit(connections, creditBytes, firstCreditBytes, maxCreditBytes);

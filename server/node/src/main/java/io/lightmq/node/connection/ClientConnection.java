@@ -75,6 +75,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     this.handshake = new Handshake(door, connectionId, channel, this);
   }
 
+  /** Counts what goes out; belongs directly above the socket. */
+  StallWatch stallWatch() {
+    return stallWatch;
+  }
+
   @Override
   public void channelActive(ChannelHandlerContext ctx) {
     ctx.executor()
@@ -187,11 +192,15 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     CreditLine credit = door.credit().open();
     Requests requests =
         new Requests(
-            door.settings(), rights, outbound, credit, channel.alloc(), door.shard(), this);
-    gate.open(
-        credit,
-        pause,
-        () -> end(FaultCode.PROTOCOL_ERROR, "a run was sent without any publish credit left"));
+            door.settings(),
+            rights,
+            outbound,
+            credit,
+            door.commits(),
+            channel.alloc(),
+            door.shard(),
+            this);
+    gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
     session = new Session(outbound, credit, requests);
     state = State.AUTHENTICATED;

@@ -35,6 +35,9 @@ public record ConnectionSettings(
   /** What a frame may have beyond its messages. */
   private static final int FRAME_OVERHEAD_BYTES = 64 << 10;
 
+  /** The longest frame that is neither a run nor a commit. */
+  public static final int MAX_REQUEST_BYTES = 256 << 10;
+
   public ConnectionSettings {
     check("connections", connections, 1, 1_000_000);
     check("sessions", sessions, 1, 1_000_000);

@@ -45,9 +45,10 @@ public final class Connections extends ChannelInitializer<Channel> {
             ChannelOption.WRITE_BUFFER_WATER_MARK,
             new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
-    InboundGate gate = new InboundGate(FrameType.PUBLISH.code(), settings.maxFrameBytes());
+    InboundGate gate = new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests());
     ClientConnection connection = new ClientConnection(channel, door, decoder, gate, nextId());
     channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));
+    channel.pipeline().addFirst(connection.stallWatch());
     channel.pipeline().addLast(gate, decoder, connection);
   }
 

@@ -13,6 +13,8 @@ import java.util.function.Consumer;
  * @param epoch the number of the broker's start, which makes connection ids unique
  * @param shard takes commands
  * @param admin runs what may block
+ * @param commits for commits, from their first bytes until the shard has copied their messages
+ * @param requests for other long frames while they arrive
  */
 public record Door(
     ConnectionSettings settings,
@@ -22,4 +24,6 @@ public record Door(
     Executor admin,
     Security security,
     CreditLedger credit,
-    DeliveryBudget deliveries) {}
+    DeliveryBudget deliveries,
+    FrameBudget commits,
+    FrameBudget requests) {}

@@ -203,7 +203,8 @@ final class Handshake {
     } catch (Exception e) {
       log.error("The authenticator failed for connection {}", connectionId, e);
       return () ->
-          events.end(FaultCode.AUTHENTICATION_FAILED, "the broker could not check the user");
+          events.end(
+              FaultCode.RETRY_LATER, "the broker could not check the user; its log says why");
     }
   }
 

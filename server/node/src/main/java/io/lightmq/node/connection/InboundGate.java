@@ -1,22 +1,26 @@
 package io.lightmq.node.connection;
 
 import io.lightmq.node.credit.CreditLine;
+import io.lightmq.wire.FrameType;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks for credit when the first five bytes of a run have arrived, before memory is spent on the
- * rest: what is not admitted stays in the socket. Follows frame boundaries and changes nothing; a
- * length that makes no sense is left to the decoder behind it, which ends the connection.
+ * Asks for room when the first five bytes of a frame have arrived, before memory is spent on the
+ * rest: what is not admitted stays in the socket. Runs need credit, commits and other frames above
+ * {@value #SMALL_BYTES} bytes a part of their budgets. Follows frame boundaries and changes
+ * nothing; a length that makes no sense is left to the decoder behind it, which ends the
+ * connection.
  *
- * <p>At most one read's worth of buffers is held while a run waits.
+ * <p>At most one read's worth of buffers is held while a frame waits.
  */
 final class InboundGate extends ChannelInboundHandlerAdapter {
   private static final Logger log = LoggerFactory.getLogger(InboundGate.class);
@@ -25,12 +29,16 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   /** Of a frame's length, what is not message bytes at the least: type, flags, correlation. */
   private static final int FRAME_BYTES = 8;
 
-  private final int publishType;
+  /** Other frames up to this length need no room: each connection's own share covers them. */
+  static final int SMALL_BYTES = 16 << 10;
+
   private final int maxFrameBytes;
+  private final FrameBudget commits;
+  private final FrameBudget requests;
   private final Deque<ByteBuf> held = new ArrayDeque<>();
   private @Nullable CreditLine credit;
   private @Nullable ReadPause pause;
-  private Runnable exceeded = () -> {};
+  private Consumer<String> refusing = reason -> {};
   private boolean off;
   private boolean waiting;
   private int headBytes;
@@ -40,28 +48,29 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   /** Of the frame under way, 0 if it is no run. */
   private int runBytes;
 
+  /** What the frame under way or waiting has of its budget, and how it is told of it. */
+  private @Nullable Reserved reserved;
+
+  private record Reserved(FrameBudget budget, int bytes, Runnable admitted) {}
+
   /** Of runs that have begun and were not counted as received; never too low. */
   private long unreceivedBytes;
 
-  /**
-   * Watches for runs.
-   *
-   * @param publishType the frame type of a run
-   */
-  InboundGate(int publishType, int maxFrameBytes) {
-    this.publishType = publishType;
+  InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests) {
     this.maxFrameBytes = maxFrameBytes;
+    this.commits = commits;
+    this.requests = requests;
   }
 
   /**
    * Begins to ask; before, a client may not send runs at all.
    *
-   * @param exceeded runs when the client sends a run without any credit
+   * @param refusing ends the connection, with the reason
    */
-  void open(CreditLine line, ReadPause reading, Runnable exceeded) {
+  void open(CreditLine line, ReadPause reading, Consumer<String> refusing) {
     this.credit = line;
     this.pause = reading;
-    this.exceeded = exceeded;
+    this.refusing = refusing;
   }
 
   @Override
@@ -83,13 +92,17 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
         int skipped = (int) Math.min(bodyLeft, end - at);
         at += skipped;
         bodyLeft -= skipped;
+        if (bodyLeft == 0 && reserved != null) {
+          forward(ctx, bytes, at);
+          giveBack();
+        }
         continue;
       }
       int value = bytes.getUnsignedByte(at++);
       headBytes++;
       if (headBytes <= LENGTH_BYTES) {
         length = length << 8 | value;
-      } else if (frameBegins(value) && !covered()) {
+      } else if (frameBegins(ctx, value)) {
         forward(ctx, bytes, at);
         if (!admitted(ctx)) {
           held.addFirst(bytes);
@@ -109,8 +122,8 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Notes a frame's first five bytes; whether it is a run that needs credit. */
-  private boolean frameBegins(int type) {
+  /** Notes a frame's first five bytes; whether it has to ask for room. */
+  private boolean frameBegins(ChannelHandlerContext ctx, int type) {
     int frameLength = length;
     headBytes = 0;
     length = 0;
@@ -120,11 +133,37 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       return false;
     }
     bodyLeft = frameLength - 1L;
-    if (type != publishType || credit == null) {
+    if (credit == null) {
       return false;
     }
-    runBytes = frameLength - FRAME_BYTES;
-    return true;
+    if (type == FrameType.PUBLISH.code()) {
+      runBytes = frameLength - FRAME_BYTES;
+      return !covered();
+    }
+    boolean commit = type == FrameType.COMMIT.code();
+    if (!commit && frameLength > ConnectionSettings.MAX_REQUEST_BYTES) {
+      off = true;
+      refusing.accept(
+          "a frame of type "
+              + type
+              + " has "
+              + frameLength
+              + " bytes; what is no run or commit has at most "
+              + ConnectionSettings.MAX_REQUEST_BYTES);
+      return false;
+    }
+    if (commit || frameLength > SMALL_BYTES) {
+      reserved = new Reserved(commit ? commits : requests, frameLength, () -> resumeSoon(ctx));
+    }
+    return reserved != null;
+  }
+
+  private void giveBack() {
+    Reserved over = reserved;
+    reserved = null;
+    if (over != null) {
+      over.budget().giveBack(over.bytes());
+    }
   }
 
   /** Whether the credit is enough for all runs that have begun and are not counted yet. */
@@ -137,8 +176,16 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     return true;
   }
 
-  /** Whether the run that has just begun may be read on. */
+  /** Whether the frame that has just begun may be read on. */
   private boolean admitted(ChannelHandlerContext ctx) {
+    Reserved wanted = reserved;
+    if (wanted != null) {
+      waiting = !wanted.budget().take(wanted.bytes(), wanted.admitted());
+      if (waiting) {
+        pauseReading(true);
+      }
+      return !waiting;
+    }
     CreditLine line = credit;
     if (off || line == null) {
       return true;
@@ -155,7 +202,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       }
       case EXCEEDED -> {
         off = true;
-        exceeded.run();
+        refusing.accept("a run was sent without any publish credit left");
         yield true;
       }
     };
@@ -197,6 +244,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   @Override
   public void handlerRemoved(ChannelHandlerContext ctx) {
     off = true;
+    Reserved open = reserved;
+    if (open != null && waiting && open.budget().cancel(open.admitted())) {
+      reserved = null;
+    }
+    giveBack();
     held.forEach(ByteBuf::release);
     held.clear();
   }

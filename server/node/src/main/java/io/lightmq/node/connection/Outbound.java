@@ -157,14 +157,18 @@ final class Outbound implements Peer {
     if (hasRoom()) {
       return true;
     }
-    if (!budget.hasRoom()) {
+    if (hasOwnRoom()) {
       lookAgainSoon();
     }
     return false;
   }
 
   private boolean hasRoom() {
-    return queuedBytes.get() < outboundBytes && channel.isWritable() && budget.hasRoom();
+    return hasOwnRoom() && budget.hasRoom();
+  }
+
+  private boolean hasOwnRoom() {
+    return queuedBytes.get() < outboundBytes && channel.isWritable();
   }
 
   /** Nothing of this connection may be under way that would tell of room in the shared budget. */
@@ -180,9 +184,8 @@ final class Outbound implements Peer {
 
   private void lookAgain() {
     lookingAgain.set(false);
-    roomChanged();
-    if (wantsRoom && channel.isActive()) {
-      lookAgainSoon();
+    if (channel.isActive()) {
+      roomChanged();
     }
   }
 
@@ -344,9 +347,14 @@ final class Outbound implements Peer {
 
   /** Tells the shard if it waits for room and there is some; on the event loop only. */
   void roomChanged() {
-    if (wantsRoom && hasRoom()) {
+    if (!wantsRoom) {
+      return;
+    }
+    if (hasRoom()) {
       wantsRoom = false;
       events.writableAgain();
+    } else if (hasOwnRoom()) {
+      lookAgainSoon();
     }
   }
 

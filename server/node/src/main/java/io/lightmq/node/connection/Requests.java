@@ -32,6 +32,7 @@ final class Requests {
   private final Rights rights;
   private final Peer peer;
   private final CreditLine credit;
+  private final FrameBudget commits;
   private final ByteBufAllocator allocator;
   private final Consumer<Command> shard;
   private final Wakes wakes;
@@ -59,6 +60,7 @@ final class Requests {
       Rights rights,
       Peer peer,
       CreditLine credit,
+      FrameBudget commits,
       ByteBufAllocator allocator,
       Consumer<Command> shard,
       Wakes wakes) {
@@ -66,6 +68,7 @@ final class Requests {
     this.rights = rights;
     this.peer = peer;
     this.credit = credit;
+    this.commits = commits;
     this.allocator = allocator;
     this.shard = shard;
     this.wakes = wakes;
@@ -300,12 +303,18 @@ final class Requests {
     for (Frame.StagedRun run : commit.runs()) {
       int bytes = run.messages().readableBytes();
       heldCommitBytes.addAndGet(bytes);
+      commits.keep(bytes);
       runs.add(
           new Command.StagedRun(
               attached(run.destinationId()),
               run.persistent(),
               run.count(),
-              new HeldBytes(run.messages(), () -> heldCommitBytes.addAndGet(-bytes))));
+              new HeldBytes(
+                  run.messages(),
+                  () -> {
+                    heldCommitBytes.addAndGet(-bytes);
+                    commits.giveBack(bytes);
+                  })));
     }
     submit(
         commit.correlation(),

@@ -1,18 +1,37 @@
 package io.lightmq.node.connection;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 
-/** Notices that bytes wait to be written and none of them goes out. Event loop only. */
-final class StallWatch {
+/**
+ * Notices that bytes wait to be written and none of them goes out. Its place is directly above the
+ * socket, where it counts the writes that are done. Event loop only.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
+final class StallWatch extends ChannelOutboundHandlerAdapter {
   private final Channel channel;
+  private final ChannelFutureListener counting = this::written;
   private boolean waited;
-  private int lastMessage;
+  private long writes;
+  private long lastWrites;
   private long lastProgress;
-  private long lastPending;
 
   StallWatch(Channel channel) {
     this.channel = channel;
+  }
+
+  @Override
+  public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+    ctx.write(message, promise.unvoid().addListener(counting));
+  }
+
+  private void written(ChannelFuture done) {
+    writes++;
   }
 
   /** Whether nothing has gone out since the call before although something waits. */
@@ -22,15 +41,11 @@ final class StallWatch {
       waited = false;
       return false;
     }
-    int message = System.identityHashCode(buffer.current());
     long progress = buffer.currentProgress();
-    long pending = buffer.totalPendingWriteBytes();
-    boolean stalled =
-        waited && message == lastMessage && progress == lastProgress && pending >= lastPending;
+    boolean stalled = waited && writes == lastWrites && progress == lastProgress;
     waited = true;
-    lastMessage = message;
+    lastWrites = writes;
     lastProgress = progress;
-    lastPending = pending;
     return stalled;
   }
 }

@@ -42,9 +42,13 @@ final class ConnectionHarness {
   final CreditLedger ledger =
       new CreditLedger(
           new CreditSettings(2 << 20, 64 << 10, 512 << 10, SETTINGS.maxFrameBytes(), 8));
+  final DeliveryBudget deliveries = new DeliveryBudget(1 << 20);
+  final FrameBudget commits = new FrameBudget(100 << 10);
+  final FrameBudget requests = new FrameBudget(100 << 10);
   final Connections connections;
   final EmbeddedChannel channel;
   boolean anonymousAllowed = true;
+  boolean authenticatorFails;
 
   private final ByteBuf received = Unpooled.buffer();
 
@@ -66,7 +70,9 @@ final class ConnectionHarness {
             Runnable::run,
             new Security(users(), new RoleAuthorizer(), new byte[32]),
             ledger,
-            new DeliveryBudget(1 << 20));
+            deliveries,
+            commits,
+            requests);
     connections = new Connections(door);
     channel = open(remoteHost);
   }
@@ -76,6 +82,9 @@ final class ConnectionHarness {
     return new Authenticator() {
       @Override
       public Optional<Credential> find(String userName) {
+        if (authenticatorFails) {
+          throw new IllegalStateException("the directory of users does not answer");
+        }
         if (!userName.equals("ada") && !userName.equals("admin")) {
           return Optional.empty();
         }

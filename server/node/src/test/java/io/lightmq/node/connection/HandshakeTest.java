@@ -67,6 +67,15 @@ class HandshakeTest {
   }
 
   @Test
+  void anAuthenticatorThatFailsIsWorthAnotherTry() throws Exception {
+    harness.authenticatorFails = true;
+    harness.hello();
+    ScramClient scram = new ScramClient("ada", "secret", new SecureRandom());
+    harness.send(new Frame.AuthStart(ScramClient.MECHANISM, scram.first()));
+    assertThat(harness.goodbye().code()).isEqualTo(FaultCode.RETRY_LATER);
+  }
+
+  @Test
   void aFrameAboveSixteenKibibytesBeforeAuthenticationEndsTheConnectionUnread() {
     harness.sendBytes(Unpooled.buffer().writeInt(16 << 10).writeByte(1));
     Frame.Goodbye goodbye = harness.goodbye();

@@ -21,6 +21,7 @@ import io.netty.util.IllegalReferenceCountException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -269,16 +270,21 @@ class RequestsTest {
   }
 
   @Test
-  void aBufferThatIsBeingFilledCountsAsWaitingUntilItIsGivenBack() {
+  void whoFindsRoomInItsOwnBufferAgainLooksAgainForRoomInTheSharedOne() {
     harness.attached().send(new Frame.SetClientId(5, "c"));
     Peer peer = harness.peer();
     harness.commands.clear();
     Peer.OutBuffer room = peer.allocate(16 << 10);
-    assertThat(peer.writable()).isFalse();
-    room.release();
-    harness.channel.runPendingTasks();
+    room.bytes().put(entry(16 << 10));
+    peer.deliver(new Peer.Delivery(1, 1, 1, List.of(), room, 16 << 10));
+    assertThat(peer.writable()).as("its own buffer is full").isFalse();
+    harness.deliveries.take(1 << 20);
+    harness.sent(Frame.Deliver.class);
+    assertThat(harness.commands).as("the shared one is full").isEmpty();
+    harness.deliveries.giveBack(1 << 20);
+    harness.channel.advanceTimeBy(1, TimeUnit.SECONDS);
+    harness.channel.runScheduledPendingTasks();
     harness.last(Command.Writable.class);
-    assertThat(peer.writable()).isTrue();
   }
 
   @Test

@@ -1,0 +1,87 @@
+package io.lightmq.node.connection;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * A budget of bytes for frames of one kind, shared by all connections: what finds no room waits
+ * unread, in order, at most one frame per connection. An empty budget admits any frame. Any thread;
+ * one lock, and nothing but arithmetic under it.
+ */
+public final class FrameBudget {
+  private final long limitBytes;
+  private final Deque<Waiting> waiting = new ArrayDeque<>();
+  private long used;
+
+  private record Waiting(int bytes, Runnable admitted) {}
+
+  public FrameBudget(long limitBytes) {
+    this.limitBytes = limitBytes;
+  }
+
+  /**
+   * Takes bytes of it, now or later.
+   *
+   * @param admitted runs on any thread once they are taken, unless they are taken now
+   * @return whether they are taken now
+   */
+  synchronized boolean take(int bytes, Runnable admitted) {
+    if (waiting.isEmpty() && hasRoom(bytes)) {
+      used += bytes;
+      return true;
+    }
+    waiting.add(new Waiting(bytes, admitted));
+    return false;
+  }
+
+  /** Takes bytes that are there already and are about to be given back under another name. */
+  synchronized void keep(int bytes) {
+    used += bytes;
+  }
+
+  private boolean hasRoom(int bytes) {
+    return used == 0 || used + bytes <= limitBytes;
+  }
+
+  void giveBack(int bytes) {
+    List<Runnable> admitted = new ArrayList<>();
+    synchronized (this) {
+      used -= bytes;
+      admit(admitted);
+    }
+    admitted.forEach(Runnable::run);
+  }
+
+  /**
+   * Gives up waiting.
+   *
+   * @return false if the bytes were taken meanwhile
+   */
+  boolean cancel(Runnable waiter) {
+    List<Runnable> admitted = new ArrayList<>();
+    boolean found;
+    synchronized (this) {
+      found = waiting.removeIf(each -> each.admitted() == waiter);
+      admit(admitted);
+    }
+    admitted.forEach(Runnable::run);
+    return found;
+  }
+
+  private void admit(List<Runnable> admitted) {
+    Waiting next = waiting.peek();
+    while (next != null && hasRoom(next.bytes())) {
+      waiting.remove();
+      used += next.bytes();
+      admitted.add(next.admitted());
+      next = waiting.peek();
+    }
+  }
+
+  /** Bytes that are taken. */
+  synchronized long usedBytes() {
+    return used;
+  }
+}
