@@ -87,7 +87,12 @@ public final class ScramClient {
     if (iterations < ScramCredential.MIN_ITERATIONS
         || iterations > ScramCredential.MAX_ITERATIONS) {
       throw new ScramException(
-          "the broker asks for " + iterations + " iterations; accepted are 4096 to 10000000");
+          "the broker asks for "
+              + iterations
+              + " iterations; accepted are "
+              + ScramCredential.MIN_ITERATIONS
+              + " to "
+              + ScramCredential.MAX_ITERATIONS);
     }
     return iterations;
   }

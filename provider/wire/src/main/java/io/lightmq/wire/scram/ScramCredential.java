@@ -6,7 +6,7 @@ import java.security.SecureRandom;
  * What a broker stores of a user's password: enough to check it, not to know it.
  *
  * @param salt at least 8 random bytes; not copied
- * @param iterations 4,096 to 10,000,000
+ * @param iterations 4,096 to 200,000
  */
 @SuppressWarnings("ArrayRecordComponent") // moved, never compared
 public record ScramCredential(byte[] salt, int iterations, byte[] storedKey, byte[] serverKey) {
@@ -14,7 +14,7 @@ public record ScramCredential(byte[] salt, int iterations, byte[] storedKey, byt
   public static final int MIN_ITERATIONS = 4_096;
 
   /** The most iterations that a client is willing to compute. */
-  public static final int MAX_ITERATIONS = 10_000_000;
+  public static final int MAX_ITERATIONS = 200_000;
 
   /** The iterations of new credentials. */
   public static final int DEFAULT_ITERATIONS = 15_000;
@@ -35,7 +35,7 @@ public record ScramCredential(byte[] salt, int iterations, byte[] storedKey, byt
     }
     if (iterations < MIN_ITERATIONS || iterations > MAX_ITERATIONS) {
       throw new IllegalArgumentException(
-          "a credential has 4096 to 10000000 iterations, not " + iterations);
+          "a credential has 4096 to " + MAX_ITERATIONS + " iterations, not " + iterations);
     }
   }
 
