@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
@@ -16,6 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  * <p>A second open in the same process is caught by a set of names before the file is touched:
  * closing any channel of a file drops all POSIX locks that the process has on it.
+ *
+ * <p>The file is never deleted: who had opened it before would then hold a lock on a file without a
+ * name, and the next one a lock on a new file.
  */
 final class DirectoryLock implements AutoCloseable {
   private static final String NAME = "lock";
@@ -84,8 +86,8 @@ final class DirectoryLock implements AutoCloseable {
   @Override
   public void close() throws IOException {
     try (channel) {
+      channel.truncate(0);
       lock.release();
-      Files.deleteIfExists(directory.resolve(NAME));
     } finally {
       HELD.remove(directory);
     }
