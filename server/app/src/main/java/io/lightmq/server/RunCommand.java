@@ -55,16 +55,18 @@ final class RunCommand implements Callable<Integer> {
     }
     Server server;
     try {
-      server = Server.start(settings);
+      server =
+          Server.start(
+              settings,
+              password -> {
+                out.println("Created the user admin with the password: " + password);
+                out.flush();
+              });
     } catch (IOException e) {
       log.debug("The broker cannot start", e);
       err.println("The broker cannot start: " + e.getMessage());
       return CANNOT_START;
     }
-    server
-        .adminPassword()
-        .ifPresent(
-            password -> out.println("Created the user admin with the password: " + password));
     out.println(server.readyLine());
     out.flush();
     return await(server);

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -45,21 +46,14 @@ final class Server implements AutoCloseable {
   private final NodeMeters meters;
   private final EventLoopGroup httpLoops;
   private final @Nullable AdminHttp http;
-  private final Optional<String> adminPassword;
   private volatile boolean closing;
 
-  private Server(
-      ServerConfig config,
-      Node node,
-      NodeMeters meters,
-      EventLoopGroup httpLoops,
-      Optional<String> adminPassword)
+  private Server(ServerConfig config, Node node, NodeMeters meters, EventLoopGroup httpLoops)
       throws IOException {
     this.config = config;
     this.node = node;
     this.meters = meters;
     this.httpLoops = httpLoops;
-    this.adminPassword = adminPassword;
     InetSocketAddress address = config.http();
     this.http =
         address == null
@@ -77,13 +71,16 @@ final class Server implements AutoCloseable {
   /**
    * Locks the data directory, replays, listens. Blocks.
    *
+   * @param newPassword told the password of the user {@code admin} if it was created just now,
+   *     before anything else can fail
    * @throws IOException if any of it fails; nothing stays open then
    */
-  static Server start(ServerConfig config) throws IOException {
+  static Server start(ServerConfig config, Consumer<String> newPassword) throws IOException {
     NioDisk disk = NioDisk.open(config.dataDirectory());
     UserStore.Opened users;
     try {
       users = UserStore.open(disk.root(), config.anonymous());
+      users.adminPassword().ifPresent(newPassword);
     } catch (IOException | RuntimeException e) {
       disk.close();
       throw e;
@@ -104,7 +101,7 @@ final class Server implements AutoCloseable {
     EventLoopGroup httpLoops = loops("http", 1);
     NodeMeters meters = new NodeMeters(node::metrics);
     try {
-      Server server = new Server(config, node, meters, httpLoops, users.adminPassword());
+      Server server = new Server(config, node, meters, httpLoops);
       httpLoops.scheduleAtFixedRate(
           meters::sample, SAMPLE_SECONDS, SAMPLE_SECONDS, TimeUnit.SECONDS);
       return server;
@@ -141,11 +138,6 @@ final class Server implements AutoCloseable {
       return new Page.Answer(503, Page.TEXT, "closing\n");
     }
     return node.failure().isDone() ? health() : new Page.Answer(200, Page.TEXT, "ready\n");
-  }
-
-  /** The password of the user {@code admin}, if it was created just now. */
-  Optional<String> adminPassword() {
-    return adminPassword;
   }
 
   /** What is printed once clients can come. */

@@ -45,15 +45,15 @@ class ServerTest {
 
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
+  private final List<String> passwords = new ArrayList<>();
   private Server server;
   private Path passwordFile;
 
   @BeforeEach
   void start() throws Exception {
-    server = Server.start(config());
-    passwordFile =
-        Files.writeString(
-            directory.resolve("password"), server.adminPassword().orElseThrow() + "\n");
+    server = Server.start(config(), passwords::add);
+    assertThat(passwords).hasSize(1);
+    passwordFile = Files.writeString(directory.resolve("password"), passwords.get(0) + "\n");
   }
 
   private ServerConfig config() throws Exception {
@@ -136,17 +136,31 @@ class ServerTest {
 
   @Test
   void aSecondBrokerOnTheSameDirectoryIsRefused() {
-    assertThatThrownBy(() -> Server.start(config()))
+    assertThatThrownBy(() -> Server.start(config(), passwords::add))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(directory.resolve("data").toString());
+  }
+
+  @Test
+  void thePasswordIsToldAlsoIfTheFirstStartFailsAfterwards() throws Exception {
+    int taken = ((InetSocketAddress) server.addresses().get(0)).getPort();
+    Path file =
+        Files.writeString(
+            directory.resolve("taken.toml"), SMALL.replaceFirst("port = 0", "port = " + taken));
+    ServerConfig config =
+        ServerConfig.read(file, 512L << 20).withDataDirectory(directory.resolve("other"));
+    assertThatThrownBy(() -> Server.start(config, passwords::add))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining(String.valueOf(taken));
+    assertThat(passwords).hasSize(2);
   }
 
   @Test
   void whatWasCreatedIsThereAfterARestartWithoutANewPassword() throws Exception {
     assertThat(command("create", "topic", "kept")).isZero();
     server.close();
-    server = Server.start(config());
-    assertThat(server.adminPassword()).isEmpty();
+    server = Server.start(config(), passwords::add);
+    assertThat(passwords).hasSize(1);
     assertThat(command("list", "--json")).as(err.toString()).isZero();
     assertThat(out.toString()).contains("kept");
   }
