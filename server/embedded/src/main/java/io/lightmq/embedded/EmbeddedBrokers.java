@@ -3,10 +3,12 @@ package io.lightmq.embedded;
 import io.lightmq.client.link.ClientUri;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +20,10 @@ import org.slf4j.LoggerFactory;
 public final class EmbeddedBrokers {
   private static final Logger log = LoggerFactory.getLogger(EmbeddedBrokers.class);
   private static final Map<String, RunningBroker> RUNNING = new HashMap<>();
+
+  /** Keys whose broker a thread starts or ends; guarded by the map of running brokers. */
+  private static final Set<String> BUSY = new HashSet<>();
+
   private static @Nullable Thread hook;
 
   private EmbeddedBrokers() {}
@@ -30,47 +36,103 @@ public final class EmbeddedBrokers {
    */
   public static boolean close(String uri) {
     String key = key(ClientUri.parse(uri));
+    RunningBroker broker;
     synchronized (RUNNING) {
-      RunningBroker broker = RUNNING.remove(key);
+      awaitIdle(key);
+      broker = RUNNING.remove(key);
       if (broker == null) {
         return false;
       }
-      end(broker);
-      return true;
+      BUSY.add(key);
     }
+    endBusy(broker);
+    return true;
   }
 
   /** Gives one more connection its share in a broker, starting it if there is none. */
   static RunningBroker share(ClientUri uri) throws IOException {
     String key = key(uri);
     boolean keep = Boolean.parseBoolean(uri.options().getOrDefault("keep", "false"));
+    RunningBroker before;
     synchronized (RUNNING) {
-      RunningBroker broker = RUNNING.get(key);
-      if (broker != null && broker.failed()) {
-        RUNNING.remove(key);
-        end(broker);
-        broker = null;
+      awaitIdle(key);
+      before = RUNNING.get(key);
+      if (before != null && !before.failed()) {
+        return shared(before, keep);
       }
-      if (broker == null) {
-        broker =
-            uri.scheme().equals("mem")
-                ? RunningBroker.inMemory(key)
-                : RunningBroker.inDirectory(key, directory(uri));
-        RUNNING.put(key, broker);
-        addHook();
-      }
-      broker.shares++;
-      broker.kept |= keep;
-      return broker;
+      RUNNING.remove(key);
+      BUSY.add(key);
     }
+    RunningBroker started = null;
+    try {
+      if (before != null) {
+        end(before);
+      }
+      started =
+          uri.scheme().equals("mem")
+              ? RunningBroker.inMemory(key)
+              : RunningBroker.inDirectory(key, directory(uri));
+    } finally {
+      synchronized (RUNNING) {
+        if (started != null) {
+          RUNNING.put(key, shared(started, keep));
+          addHook();
+        }
+        idle(key);
+      }
+    }
+    return started;
+  }
+
+  private static RunningBroker shared(RunningBroker broker, boolean keep) {
+    broker.shares++;
+    broker.kept |= keep;
+    return broker;
   }
 
   static void giveUp(RunningBroker broker) {
     synchronized (RUNNING) {
       broker.shares--;
-      if (broker.shares == 0 && !broker.kept && RUNNING.remove(broker.key(), broker)) {
-        end(broker);
+      if (broker.shares > 0 || broker.kept || !RUNNING.remove(broker.key(), broker)) {
+        return;
       }
+      BUSY.add(broker.key());
+    }
+    endBusy(broker);
+  }
+
+  // ---- who starts or ends a broker, which may take long and is never done under the lock ----
+
+  private static void endBusy(RunningBroker broker) {
+    try {
+      end(broker);
+    } finally {
+      synchronized (RUNNING) {
+        idle(broker.key());
+      }
+    }
+  }
+
+  private static void idle(String key) {
+    BUSY.remove(key);
+    if (RUNNING.isEmpty() && BUSY.isEmpty()) {
+      removeHook();
+    }
+    RUNNING.notifyAll();
+  }
+
+  /** Waits, giving the lock up, until nobody starts or ends the broker of a key. */
+  private static void awaitIdle(String key) {
+    boolean interrupted = false;
+    while (BUSY.contains(key)) {
+      try {
+        RUNNING.wait();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -97,9 +159,6 @@ public final class EmbeddedBrokers {
           broker.key(),
           e);
     }
-    if (RUNNING.isEmpty()) {
-      removeHook();
-    }
   }
 
   private static void addHook() {
@@ -122,10 +181,21 @@ public final class EmbeddedBrokers {
   }
 
   private static void closeAll() {
-    synchronized (RUNNING) {
-      List<RunningBroker> all = new ArrayList<>(RUNNING.values());
-      RUNNING.clear();
-      all.forEach(EmbeddedBrokers::end);
+    while (true) {
+      RunningBroker next;
+      synchronized (RUNNING) {
+        for (String key : List.copyOf(BUSY)) {
+          awaitIdle(key);
+        }
+        Iterator<RunningBroker> left = RUNNING.values().iterator();
+        if (!left.hasNext()) {
+          return;
+        }
+        next = left.next();
+        left.remove();
+        BUSY.add(next.key());
+      }
+      endBusy(next);
     }
   }
 }

@@ -39,7 +39,7 @@ public final class EmbeddedLinkFactory implements LinkFactory {
 
     @Override
     public List<SocketAddress> addresses() {
-      return List.of(broker.address());
+      return broker.failed() ? List.of() : List.of(broker.address());
     }
 
     @Override

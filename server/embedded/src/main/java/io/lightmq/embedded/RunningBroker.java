@@ -37,6 +37,7 @@ final class RunningBroker implements AutoCloseable {
   private final EventLoopGroup group;
   private final LoopDeath death;
   private final Node node;
+  private volatile boolean closed;
 
   /** Connections that use it; guarded by the map of running brokers. */
   int shares;
@@ -110,13 +111,19 @@ final class RunningBroker implements AutoCloseable {
     return group;
   }
 
-  /** Whether it cannot be used any more. */
+  /** Whether it cannot be used any more: failed or closed. */
   boolean failed() {
-    return death.happened || node.failure().isDone();
+    return closed || death.happened || node.failure().isDone();
+  }
+
+  /** What its loops call when they die. */
+  FatalHandler death() {
+    return death;
   }
 
   @Override
   public void close() throws IOException {
+    closed = true;
     node.close();
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.client.link.ClientUri;
 import io.lightmq.core.storage.NioDisk;
 import jakarta.jms.Connection;
 import jakarta.jms.JMSConsumer;
@@ -138,6 +139,26 @@ class EmbeddedBrokersTest {
         assertThat(consumer.receiveBody(String.class, WAIT_MILLIS)).isEqualTo("message " + i);
       }
     }
+  }
+
+  @Test
+  void aConnectionToABrokerThatHasFailedFailsAndTheNextOneStartsAnother() throws Exception {
+    String uri = "lightmq:mem:" + UUID.randomUUID();
+    CountDownLatch failed = new CountDownLatch(1);
+    try (Connection connection = factory(uri).createConnection()) {
+      connection.setExceptionListener(cause -> failed.countDown());
+      connection.start();
+      RunningBroker broker = EmbeddedBrokers.share(ClientUri.parse(uri));
+      assertThat(broker.shares).isEqualTo(2);
+      broker.death().fatal("shard", new IllegalStateException("a planted bug"));
+      assertThat(failed.await(WAIT_MILLIS, TimeUnit.MILLISECONDS)).isTrue();
+      try (JMSContext context = factory(uri).createContext()) {
+        context.createProducer().send(context.createQueue("q"), "works");
+        EmbeddedBrokers.giveUp(broker);
+        context.createProducer().send(context.createQueue("q"), "still works");
+      }
+    }
+    assertThat(EmbeddedBrokers.close(uri)).as("whether one is left running").isFalse();
   }
 
   @Test

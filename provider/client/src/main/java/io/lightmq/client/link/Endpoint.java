@@ -7,7 +7,10 @@ import java.util.List;
 
 /** Where and how to connect: held by one connection, which closes it last. */
 public interface Endpoint extends AutoCloseable {
-  /** The addresses to try, in order; asked again before each attempt. */
+  /**
+   * The addresses to try, in order; asked again before each attempt. None if there will never be
+   * one again: a lost connection fails then.
+   */
   List<SocketAddress> addresses();
 
   /** The event loops for the connection's channels. */

@@ -325,6 +325,14 @@ final class NettyLink implements BrokerLink, Connector.Events {
     if (state != State.LOST) {
       return;
     }
+    if (addresses.isEmpty()) {
+      end(
+          new LinkException(
+              FaultCode.BROKER_FAILED,
+              settings.uri() + " has no broker any more: it has failed or was closed"),
+          true);
+      return;
+    }
     var unused =
         connectAny(addresses, 0)
             .whenComplete(

@@ -1,10 +1,13 @@
 package io.lightmq.core.runtime;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** Loops with a thread each and the machine's clock. */
 public final class ThreadLoops implements Loops {
@@ -13,6 +16,7 @@ public final class ThreadLoops implements Loops {
   private final Clock clock = new SystemClock();
   private final Ids ids = new RandomIds();
   private final List<ThreadLoop> loops = new ArrayList<>();
+  private final List<Consumer<IOException>> mourners = new CopyOnWriteArrayList<>();
   private boolean closed;
 
   public ThreadLoops(FatalHandler fatal) {
@@ -36,9 +40,25 @@ public final class ThreadLoops implements Loops {
     }
     ThreadLoop loop =
         new ThreadLoop(
-            name, clock, fatal, ThreadLoop.DEFAULT_CAPACITY, ThreadLoop.DEFAULT_MAX_TASKS, daemon);
+            name,
+            clock,
+            this::died,
+            ThreadLoop.DEFAULT_CAPACITY,
+            ThreadLoop.DEFAULT_MAX_TASKS,
+            daemon);
     loops.add(loop);
     return loop;
+  }
+
+  private void died(String loopName, Throwable cause) {
+    fatal.fatal(loopName, cause);
+    IOException failure = new IOException("loop " + loopName + " died of " + cause, cause);
+    mourners.forEach(mourner -> mourner.accept(failure));
+  }
+
+  @Override
+  public void whenOneDies(Consumer<IOException> listener) {
+    mourners.add(listener);
   }
 
   @Override

@@ -129,7 +129,16 @@ public final class Broker implements AutoCloseable {
    */
   @Override
   public void close() throws IOException {
-    await(stop());
+    try {
+      await(stop());
+    } catch (IOException | RuntimeException e) {
+      try {
+        finish();
+      } catch (IOException | RuntimeException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    }
     finish();
   }
 
@@ -138,7 +147,7 @@ public final class Broker implements AutoCloseable {
       future.join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof IOException cause) {
-        throw new IOException("the broker's journal has failed: " + cause.getMessage(), cause);
+        throw new IOException("the broker has failed: " + cause.getMessage(), cause);
       }
       throw e;
     }

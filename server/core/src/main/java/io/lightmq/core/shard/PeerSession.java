@@ -28,11 +28,14 @@ final class PeerSession {
   private final byte[] user;
   private final Map<DestinationName, Destination> temporaries = new HashMap<>();
   private final TreeMap<Long, Command.Commit> waitingCommits = new TreeMap<>();
-  private final ArrayDeque<Command.Publish> heldPublishes = new ArrayDeque<>();
+  private final ArrayDeque<Held> heldPublishes = new ArrayDeque<>();
   private final LinkedHashMap<Integer, Subscription> closedConsumers = new LinkedHashMap<>();
   private @Nullable Link link;
   private long linkEpoch;
   private @Nullable String clientId;
+
+  /** A publish that waits, and since when. */
+  record Held(Command.Publish publish, long sinceNanos) {}
 
   PeerSession(Peer peer, Recipient recipient) {
     this.peer = peer;
@@ -88,7 +91,7 @@ final class PeerSession {
   }
 
   /** Publishes that wait for room in memory; bounded by the connection's credit. */
-  ArrayDeque<Command.Publish> heldPublishes() {
+  ArrayDeque<Held> heldPublishes() {
     return heldPublishes;
   }
 

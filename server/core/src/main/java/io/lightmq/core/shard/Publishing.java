@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 
 /**
  * Takes runs and transactions in the order of their numbers, each once, and holds what there is no
@@ -20,6 +21,11 @@ import java.util.Set;
  */
 @OwnedBy("shard")
 final class Publishing {
+  /**
+   * A run waits so long for memory. Acknowledgements, which free it, may stand behind more runs of
+   * the same connection, which are not read before this one has given its credit back.
+   */
+  static final long MAX_HELD_MILLIS = 10_000;
 
   /** Whether there is room for what is about to be recorded. */
   interface Admission {
@@ -76,8 +82,8 @@ final class Publishing {
       command.messages().release();
       return;
     }
-    if (!session.heldPublishes().isEmpty() || !take(session, command)) {
-      session.heldPublishes().add(command);
+    if (!session.heldPublishes().isEmpty() || !take(session, command, false)) {
+      session.heldPublishes().add(new PeerSession.Held(command, time.nanos()));
       holding.add(session);
     }
   }
@@ -86,8 +92,8 @@ final class Publishing {
   void retryHeld() {
     for (PeerSession session : List.copyOf(holding)) {
       takeWaiting(session);
-      Command.Publish next = session.heldPublishes().poll();
-      while (next != null && take(session, next)) {
+      PeerSession.Held next = session.heldPublishes().poll();
+      while (next != null && take(session, next.publish(), isOverdue(next))) {
         next = session.heldPublishes().poll();
       }
       if (next != null) {
@@ -97,6 +103,10 @@ final class Publishing {
         holding.remove(session);
       }
     }
+  }
+
+  private boolean isOverdue(PeerSession.Held held) {
+    return time.nanos() - held.sinceNanos() >= MAX_HELD_MILLIS * 1_000_000;
   }
 
   /** Whether there is room; what is too long for any batch is let through and refused then. */
@@ -109,43 +119,21 @@ final class Publishing {
     return session.waitingCommits().containsKey(linkOf(session).last() + 1);
   }
 
-  /** The bytes that a run takes in the journal, at most. */
-  static long bytesOf(Command.Publish command, int userBytes) {
-    return command.messages().buffer().remaining() + overhead(command.count(), userBytes);
-  }
-
-  private static long overhead(int count, int userBytes) {
-    return 128 + (long) Math.max(0, count) * (Entry.HEADER_BYTES + userBytes);
-  }
-
-  private static long bytesOf(Command.Commit command, int userBytes) {
-    long bytes = 128;
-    for (Command.StagedRun run : command.runs()) {
-      bytes += run.messages().buffer().remaining() + overhead(run.count(), userBytes);
-    }
-    return bytes + bytesOf(command.acked());
-  }
-
-  /** The bytes that acknowledgements take in the journal, at most. */
-  static long bytesOf(List<Command.Acked> acked) {
-    long bytes = 0;
-    for (Command.Acked each : acked) {
-      bytes += 64 + 20L * each.ranges().size();
-    }
-    return bytes;
-  }
-
   /** Whether runs wait for memory. */
   boolean isHolding() {
     return !holding.isEmpty();
   }
 
-  /** Decides a run; false if it has to wait for memory. */
-  private boolean take(PeerSession session, Command.Publish command) {
+  /**
+   * Decides a run; false if it has to wait for memory.
+   *
+   * @param overdue whether it has waited so long that it is refused instead
+   */
+  private boolean take(PeerSession session, Command.Publish command, boolean overdue) {
     Link link = linkOf(session);
     long number = command.number();
     if (waitsForRoom(session)
-        || (number > 0 && !admitted(bytesOf(command, session.user().length), true))) {
+        || (number > 0 && !admitted(RecordBytes.of(command, session.user().length), true))) {
       return false;
     }
     if (number > 0 && link.judge(number) == Link.Verdict.REPEAT) {
@@ -162,7 +150,7 @@ final class Publishing {
       return true;
     }
     try {
-      if (!decide(session, link, command)) {
+      if (!decide(session, link, command, overdue)) {
         return false;
       }
     } catch (Refusal refusal) {
@@ -173,7 +161,7 @@ final class Publishing {
     return true;
   }
 
-  private boolean decide(PeerSession session, Link link, Command.Publish command) {
+  private boolean decide(PeerSession session, Link link, Command.Publish command, boolean overdue) {
     ByteBuffer messages = command.messages().buffer();
     long entryBytes = placing.check(session, command.count(), messages);
     Destination destination = state.destinations().find(command.destinationId());
@@ -195,11 +183,10 @@ final class Publishing {
           messages);
       receipts.answer(destination.settings().tier().mark(), session.peer(), command.correlation());
     } else {
-      if (placement == Placement.VOLATILE && !placing.fits(command.count(), entryBytes)) {
-        return false;
-      }
-      Mark awaited = placement == Placement.VOLATILE ? destination.awaited() : null;
-      if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
+      if (placement == Placement.VOLATILE && !fits(command.count(), entryBytes)) {
+        if (overdue) {
+          throw memoryFull(entryBytes);
+        }
         return false;
       }
       if (placement == Placement.VOLATILE) {
@@ -231,6 +218,20 @@ final class Publishing {
               + " bytes are free on the broker's disk; persistent messages are refused until"
               + " there is room");
     }
+  }
+
+  private Refusal memoryFull(long entryBytes) {
+    return new Refusal(
+        FaultCode.MEMORY_FULL,
+        "a run of "
+            + entryBytes
+            + " bytes found no room for "
+            + MAX_HELD_MILLIS
+            + " ms: "
+            + state.destinations().store().usedBytes()
+            + " of "
+            + settings.volatileBytes()
+            + " bytes for non-persistent messages are used; consume some or send fewer");
   }
 
   private boolean fits(int count, long entryBytes) {
@@ -373,7 +374,7 @@ final class Publishing {
     Link link = linkOf(session);
     Command.Commit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
-      long bytes = bytesOf(next, session.user().length);
+      long bytes = RecordBytes.of(next, session.user().length);
       if (!admitted(bytes, !next.runs().isEmpty())) {
         holding.add(session);
         return;
@@ -399,32 +400,13 @@ final class Publishing {
     release(command);
   }
 
-  /** What a transaction will do, checked before the first byte of it is recorded. */
-  private static final class Plan {
-    final Map<Command.StagedRun, Destination> durable = new LinkedHashMap<>();
-    final Map<Command.StagedRun, Destination> swift = new LinkedHashMap<>();
-    final List<Settlements.Accepted> acked = new ArrayList<>();
-    final Map<Destination, Integer> counts = new LinkedHashMap<>();
-    int records;
-    int volatileCount;
-    long volatileBytes;
-    long durableBytes;
-    @Nullable Mark mark;
-
-    void needs(Destination destination) {
-      Mark wanted = destination.settings().tier().mark();
-      Mark known = mark;
-      mark = known == null || wanted.compareTo(known) > 0 ? wanted : known;
-    }
-  }
-
   private void decide(PeerSession session, Link link, Command.Commit command) {
-    Plan plan = new Plan();
+    TransactionPlan plan = new TransactionPlan();
     for (Command.StagedRun run : command.runs()) {
       plan(session, run, plan);
     }
     checkSize(command);
-    plan.durableBytes += bytesOf(command.acked());
+    plan.durableBytes += RecordBytes.of(command.acked());
     checkBatch(plan);
     for (Command.Acked acked : command.acked()) {
       plan(session, acked, plan);
@@ -441,7 +423,7 @@ final class Publishing {
     apply(session, link, command, plan);
   }
 
-  private void plan(PeerSession session, Command.StagedRun run, Plan plan) {
+  private void plan(PeerSession session, Command.StagedRun run, TransactionPlan plan) {
     long bytes = runs.check(run.count(), run.messages().buffer(), session.user().length);
     Destination destination = state.destinations().find(run.destinationId());
     if (destination == null) {
@@ -468,7 +450,7 @@ final class Publishing {
     }
   }
 
-  private void checkBatch(Plan plan) {
+  private void checkBatch(TransactionPlan plan) {
     if (plan.durableBytes > settings.maxBatchBytes()) {
       throw new Refusal(
           FaultCode.TRANSACTION_TOO_LARGE,
@@ -495,7 +477,7 @@ final class Publishing {
     }
   }
 
-  private void plan(PeerSession session, Command.Acked acked, Plan plan) {
+  private void plan(PeerSession session, Command.Acked acked, TransactionPlan plan) {
     Settlements.Accepted accepted = settlements.look(session, acked);
     if (accepted == null) {
       throw rolledBack(
@@ -523,7 +505,7 @@ final class Publishing {
     return new Refusal(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction is rolled back: " + why);
   }
 
-  private void apply(PeerSession session, Link link, Command.Commit command, Plan plan) {
+  private void apply(PeerSession session, Link link, Command.Commit command, TransactionPlan plan) {
     Mark mark = plan.mark;
     if (mark != null) {
       record(session, link.id(), command.number(), plan, mark);
@@ -571,7 +553,8 @@ final class Publishing {
     }
   }
 
-  private void record(PeerSession session, UUID link, long number, Plan plan, Mark mark) {
+  private void record(
+      PeerSession session, UUID link, long number, TransactionPlan plan, Mark mark) {
     // Another shard epoch, if one is needed, has to begin before the transaction's record does.
     plan.counts.forEach(
         (destination, count) -> recorder.firstSequence(destination.durable(), count));

@@ -186,7 +186,7 @@ final class Sessions {
         .values()
         .forEach(commit -> commit.runs().forEach(run -> run.messages().release()));
     session.waitingCommits().clear();
-    session.heldPublishes().forEach(publish -> publish.messages().release());
+    session.heldPublishes().forEach(held -> held.publish().messages().release());
     session.heldPublishes().clear();
     if (session.clientId() != null) {
       byClientId.remove(session.clientId(), session);

@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -136,6 +137,7 @@ final class Shard implements ShardBatch.Observer {
     this.metricsTaker =
         new MetricsTaker(parts, memory, queue, loaded, from == 0 ? 0 : createdMillis(loaded));
     loop.onTurnEnd(this::endTurn);
+    loops.whenOneDies(this::loopDied);
   }
 
   /** Which journal the shard has; a seam. */
@@ -304,6 +306,9 @@ final class Shard implements ShardBatch.Observer {
     parts.time().look();
     metrics = metricsTaker.take();
     parts.sessions().closeIdleLinks(64);
+    if (parts.publishing().isHolding()) {
+      marksMoved();
+    }
     if (settings.idleReclaimMillis() > 0 && parts.time().nanos() - reclaimAtNanos >= 0) {
       reclaimAtNanos = parts.time().nanos() + settings.idleReclaimMillis() * 1_000_000L;
       reclaimIfWorthIt();
@@ -368,6 +373,18 @@ final class Shard implements ShardBatch.Observer {
     failure.complete(cause);
   }
 
+  /** Nobody waits any longer for a loop that is dead; the shard, if it lives, ends. */
+  private void loopDied(IOException cause) {
+    ready.completeExceptionally(cause);
+    stopped.completeExceptionally(cause);
+    failure.complete(cause);
+    try {
+      loop.execute(() -> fail(cause));
+    } catch (RejectedExecutionException shardIsDead) {
+      log.debug("The shard's own loop is dead; its connections are ended without it");
+    }
+  }
+
   private void tellAll(FaultCode code, String text) {
     for (PeerSession session : List.copyOf(parts.sessions().all())) {
       session.peer().disconnect(code, text);
@@ -399,59 +416,81 @@ final class Shard implements ShardBatch.Observer {
       return stopped;
     }
     closing = true;
-    loop.execute(
-        () -> {
-          if (ended) {
-            return;
-          }
-          String text = "the broker is shutting down";
-          for (PeerSession session : List.copyOf(parts.sessions().all())) {
-            parts.sessions().expel(session, FaultCode.CLOSING, text);
-          }
-          parts.commands().end(FaultCode.CLOSING, text);
-          parts.runner().flush();
-          parts.recorder().record(new Stopped());
-          parts.runner().flush();
-          parts
-              .checkpoints()
-              .last(
-                  () -> {
-                    ended = true;
-                    parts.runner().end();
-                    stopped.complete(null);
-                  });
-        });
+    try {
+      loop.execute(this::stopNow);
+    } catch (RejectedExecutionException loopIsDead) {
+      stopped.completeExceptionally(new IOException("the shard's loop has died", loopIsDead));
+    }
     return stopped;
   }
 
-  /** Closes files and gives memory back. */
+  private void stopNow() {
+    if (ended) {
+      return;
+    }
+    String text = "the broker is shutting down";
+    for (PeerSession session : List.copyOf(parts.sessions().all())) {
+      parts.sessions().expel(session, FaultCode.CLOSING, text);
+    }
+    parts.commands().end(FaultCode.CLOSING, text);
+    parts.runner().flush();
+    parts.recorder().record(new Stopped());
+    parts.runner().flush();
+    parts
+        .checkpoints()
+        .last(
+            () -> {
+              ended = true;
+              parts.runner().end();
+              stopped.complete(null);
+            });
+  }
+
+  /** Closes files and gives memory back, also when loops have died. */
   void finish() throws IOException {
-    loops.run(
-        loop,
-        () -> {
-          ended = true;
-          parts.runner().end();
-          parts.checkpoints().close();
-          refuseWaiting();
-        });
+    try {
+      onLoop(
+          loop,
+          () -> {
+            ended = true;
+            parts.runner().end();
+            parts.checkpoints().close();
+            refuseWaiting();
+          });
+    } finally {
+      try {
+        closeJournal();
+      } finally {
+        onLoop(reads, fetcher::close);
+        onLoop(destage, this::closeSegments);
+        window.close();
+      }
+    }
+  }
+
+  private void closeJournal() throws IOException {
     try {
       journal.close();
-    } finally {
-      loops.run(reads, fetcher::close);
-      IOException[] failed = new IOException[1];
-      loops.run(
-          destage,
-          () -> {
-            try {
-              segments.close();
-            } catch (IOException e) {
-              failed[0] = e;
-            }
-          });
-      window.close();
-      if (failed[0] != null) {
-        log.warn("The segments could not be closed", failed[0]);
-      }
+    } catch (RejectedExecutionException loopIsDead) {
+      throw new IOException("a loop of the journal had died before it was closed", loopIsDead);
+    }
+  }
+
+  private void closeSegments() {
+    try {
+      segments.close();
+    } catch (IOException e) {
+      log.warn("The segments could not be closed", e);
+    }
+  }
+
+  /** Runs a task on a loop and waits; on this thread if the loop is dead. */
+  private void onLoop(Loop owner, Runnable task) {
+    try {
+      loops.run(owner, task);
+    } catch (RejectedExecutionException loopIsDead) {
+      log.warn("Loop {} is dead; what it owned is closed without it", owner.name());
+      task.run();
     }
   }
 }

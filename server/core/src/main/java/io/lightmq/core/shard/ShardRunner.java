@@ -199,7 +199,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
 
   private static long roomFor(Command command) {
     if (command instanceof Command.Acknowledge acknowledge) {
-      return Publishing.bytesOf(acknowledge.acked());
+      return RecordBytes.of(acknowledge.acked());
     }
     if (command instanceof Command.Admin admin && admin.verb().equals("destination.purge")) {
       return Long.MAX_VALUE;

@@ -1,12 +1,14 @@
 package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.runtime.ThreadLoops;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -15,6 +17,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The broker on threads of its own, opened and closed as its owner does. */
 @Timeout(60)
@@ -108,5 +112,64 @@ class ThreadedBrokerTest {
     broker.submit(new Command.Pull(peer, 1, 1, 10, 1 << 20, 5_000));
     peer.await();
     assertThat(peer.texts).containsExactly("a", "b");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whenALoopDiesItsOwnerIsToldAndCanCloseIt(boolean shards) throws Exception {
+    BrokerHarness bytes = new BrokerHarness(1);
+    FakePeer deadly =
+        new FakePeer(77) {
+          @Override
+          public String userName() {
+            if (shards) {
+              throw new IllegalStateException("a planted bug");
+            }
+            return super.userName();
+          }
+
+          @Override
+          public void reply(int correlation, Reply reply) {
+            throw new IllegalStateException("a planted bug");
+          }
+        };
+    try (ThreadLoops loops = new ThreadLoops((name, cause) -> {})) {
+      Broker broker = Broker.open(BrokerHarness.settings(64 << 10), bytes.disk, loops);
+      broker.submit(new Command.Attach(deadly, 1, new UUID(1, 1), 1, 1, null));
+      assertThat(broker.failure().get(30, TimeUnit.SECONDS))
+          .hasMessageMatching(shards ? "loop shard died.*" : "loop (journal|force) died.*")
+          .hasRootCauseMessage("a planted bug");
+      assertThatThrownBy(broker::close)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("a planted bug");
+    }
+  }
+
+  @Test
+  void whenAnotherLoopDiesTheClientsAreTold() throws Exception {
+    BrokerHarness bytes = new BrokerHarness(1);
+    WaitingPeer peer = new WaitingPeer(78, 1);
+    CountDownLatch told = new CountDownLatch(1);
+    FakePeer client =
+        new FakePeer(79) {
+          @Override
+          public void disconnect(FaultCode code, String text) {
+            told.countDown();
+          }
+        };
+    try (ThreadLoops loops = new ThreadLoops((name, cause) -> {})) {
+      Broker broker = Broker.open(BrokerHarness.settings(64 << 10), bytes.disk, loops);
+      broker.submit(new Command.Attach(client, 1, new UUID(1, 2), 1, 1, null));
+      broker.submit(new Command.Attach(peer, 1, new UUID(1, 1), 1, 1, null));
+      peer.await();
+      loops
+          .open("another")
+          .execute(
+              () -> {
+                throw new IllegalStateException("a planted bug");
+              });
+      assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThatThrownBy(broker::close).isInstanceOf(IOException.class);
+    }
   }
 }

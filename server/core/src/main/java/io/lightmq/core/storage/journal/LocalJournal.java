@@ -295,10 +295,13 @@ public final class LocalJournal implements Journal {
 
   @Override
   public void close() throws IOException {
-    loops.run(journalLoop, writer::beginClose);
-    loops.run(forceLoop, () -> {});
-    loops.run(journalLoop, writer::finishClose);
-    loops.run(filesLoop, pool::close);
+    try {
+      loops.run(journalLoop, writer::beginClose);
+      loops.run(forceLoop, () -> {});
+      loops.run(journalLoop, writer::finishClose);
+    } finally {
+      loops.run(filesLoop, pool::close);
+    }
     IOException cause = failure;
     if (cause != null) {
       throw new IOException("the journal had failed before it was closed", cause);
