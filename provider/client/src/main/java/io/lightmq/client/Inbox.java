@@ -12,6 +12,7 @@ import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -56,7 +57,7 @@ final class Inbox {
   private final String threadName;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final List<ConsumerQueue> consumers = new ArrayList<>();
+  private final List<ConsumerQueue> consumers = new CopyOnWriteArrayList<>();
   private final HandedOver handedOver;
   private boolean linkUp = true;
   private boolean started;
@@ -526,15 +527,8 @@ final class Inbox {
 
   /** Gives back what was handed over and what waits, so that it comes again in order. */
   void recover(List<Arrived> attempted) throws JMSException {
-    List<ConsumerQueue> all;
-    lock.lock();
     try {
-      all = List.copyOf(consumers);
-    } finally {
-      lock.unlock();
-    }
-    try {
-      giveBack(all, attempted);
+      giveBack(consumers, attempted);
     } finally {
       settled(attempted);
     }
@@ -545,23 +539,31 @@ final class Inbox {
    * came after the return would overtake what was returned.
    */
   private void giveBack(List<ConsumerQueue> from, List<Arrived> attempted) throws JMSException {
-    List<Arrived> waiting = new ArrayList<>();
-    lock.lock();
+    change(
+        () -> {
+          givingBack = true;
+          endPulls(from);
+        });
     try {
-      givingBack = true;
-      endPulls(from);
-      from.forEach(consumer -> waiting.addAll(consumer.drain()));
-    } finally {
-      lock.unlock();
-    }
-    try {
-      returns.all(attempted, waiting);
+      returns.all(attempted, drain(from));
+      // A pull that did not end in time may have been answered between the two, with later
+      // messages.
+      returns.all(List.of(), drain(from));
     } finally {
       change(
           () -> {
             givingBack = false;
             consumers.forEach(this::pullMore);
           });
+    }
+  }
+
+  private List<Arrived> drain(List<ConsumerQueue> from) {
+    lock.lock();
+    try {
+      return from.stream().flatMap(consumer -> consumer.drain().stream()).toList();
+    } finally {
+      lock.unlock();
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import jakarta.jms.Connection;
@@ -108,9 +109,7 @@ class ReceivingTest {
     connection.start();
     broker.nothingThere();
     assertThat(consumer.receiveNoWait()).isNull();
-    Frame.PullOne asked =
-        broker.seen(Frame.Pull.class).stream().flatMap(p -> p.pulls().stream()).toList().get(0);
-    assertThat(asked.messages()).isEqualTo(16);
+    assertThat(broker.seen(Frame.Pull.class).get(0).pulls().get(0).messages()).isEqualTo(16);
   }
 
   @Test
@@ -230,10 +229,16 @@ class ReceivingTest {
     assertThat(again.getIntProperty("JMSXDeliveryCount")).isEqualTo(2);
   }
 
+  /** The pull that is open once all is given back: one that the broker parks. */
   private Frame.PullOne lastPull() {
-    List<Frame.Pull> pulls = broker.seen(Frame.Pull.class);
-    List<Frame.PullOne> last = pulls.get(pulls.size() - 1).pulls();
-    return last.get(last.size() - 1);
+    return await().until(this::newestPull, newest -> newest.parkMillis() > 0);
+  }
+
+  private Frame.PullOne newestPull() {
+    return broker.seen(Frame.Pull.class).stream()
+        .flatMap(pull -> pull.pulls().stream())
+        .reduce((earlier, later) -> later)
+        .orElseThrow();
   }
 
   @Test
@@ -565,8 +570,7 @@ class ReceivingTest {
             List.of(
                 new Frame.TemporaryCreated(
                     create.correlation(),
-                    new io.lightmq.wire.entry.DestinationName(
-                        create.kind(), "temporary-" + made.incrementAndGet()))));
+                    new DestinationName(create.kind(), "temporary-" + made.incrementAndGet()))));
     open(Session.AUTO_ACKNOWLEDGE);
     jakarta.jms.TemporaryQueue temporary = session.createTemporaryQueue();
     assertThat(temporary.getQueueName()).isEqualTo("temporary-1");
@@ -585,8 +589,7 @@ class ReceivingTest {
         create ->
             List.of(
                 new Frame.TemporaryCreated(
-                    create.correlation(),
-                    new io.lightmq.wire.entry.DestinationName(create.kind(), "t"))));
+                    create.correlation(), new DestinationName(create.kind(), "t"))));
     open(Session.AUTO_ACKNOWLEDGE);
     jakarta.jms.TemporaryQueue temporary = session.createTemporaryQueue();
     try (Connection other = new LightmqConnectionFactory(broker.uri("")).createConnection()) {
