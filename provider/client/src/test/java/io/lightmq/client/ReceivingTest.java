@@ -222,14 +222,12 @@ class ReceivingTest {
     assertThat(returned.get(0).returned().get(0).ranges()).containsExactly(range(1, 1));
     assertThat(returned.get(1).attempted()).isFalse();
     assertThat(returned.get(1).returned().get(0).ranges()).containsExactly(range(2, 2));
-    Frame.PullOne next = lastPull();
-    broker.send(broker.deliver(next, "orders", 1, 1, "a"));
+    broker.send(broker.deliver(lastPull(), "orders", 1, 1, "a"));
     Message again = consumer.receive();
     assertThat(again.getJMSRedelivered()).isTrue();
     assertThat(again.getIntProperty("JMSXDeliveryCount")).isEqualTo(2);
   }
 
-  /** The pull that is open once all is given back: one that the broker parks. */
   private Frame.PullOne lastPull() {
     return await().until(this::newestPull, newest -> newest.parkMillis() > 0);
   }
