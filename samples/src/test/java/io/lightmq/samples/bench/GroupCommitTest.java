@@ -15,7 +15,7 @@ class GroupCommitTest {
 
   @Test
   void everyWaiterIsServedAndNothingIsLeftBehind() throws IOException, InterruptedException {
-    assertThat(GroupCommit.perSecond(directory, 8, 100)).isPositive();
+    assertThat(GroupCommit.perSecond(directory, 8, 2_000)).isPositive();
     try (Stream<Path> left = Files.list(directory)) {
       assertThat(left).isEmpty();
     }
