@@ -3,13 +3,14 @@ package io.lightmq.tck.faults;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The comparison of all that producers know with all that consumers saw.
  *
  * @param confirmed messages that the broker has promised to keep
  * @param unknown messages whose send failed without saying what became of them
- * @param lost confirmed messages that did not come
+ * @param lost confirmed messages that did not come, and given back ones that did not come again
  * @param violations each broken promise in words
  */
 record Check(long confirmed, long unknown, long lost, List<String> violations) {
@@ -45,25 +46,42 @@ record Check(long confirmed, long unknown, long lost, List<String> violations) {
     return new Check(confirmed, unknown, lost, violations);
   }
 
-  /** The numbers of confirmed messages that one subscription has not had. */
+  /**
+   * The numbers of messages that one subscription has yet to get: confirmed ones that never came,
+   * and ones whose consumer rolled back.
+   */
   static BitSet missing(SendLog producer, DeliveryLog subscription) {
     BitSet missing = producer.confirmedNumbers();
     missing.andNot(subscription.seenNumbers(producer.stream()));
+    missing.or(subscription.owedNumbers(producer.stream()));
     return missing;
   }
 
   private static long lost(SendLog producer, DeliveryLog subscription, List<String> violations) {
     BitSet missing = missing(producer, subscription);
-    if (!missing.isEmpty()) {
-      violations.add(
-          "%s: %,d confirmed messages of stream %d are lost, the first are %s"
-              .formatted(
-                  subscription.target(),
-                  missing.cardinality(),
-                  producer.stream(),
-                  missing.stream().limit(NAMED).boxed().toList()));
-    }
+    BitSet owed = subscription.owedNumbers(producer.stream());
+    BitSet never = (BitSet) missing.clone();
+    never.andNot(owed);
+    report("%s: %,d confirmed messages of stream %d are lost", producer, subscription, never)
+        .ifPresent(violations::add);
+    report(
+            "%s: %,d messages of stream %d did not come again after their rollback",
+            producer, subscription, owed)
+        .ifPresent(violations::add);
     return missing.cardinality();
+  }
+
+  private static Optional<String> report(
+      String format, SendLog producer, DeliveryLog subscription, BitSet numbers) {
+    return numbers.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            (format + ", the first are %s")
+                .formatted(
+                    subscription.target(),
+                    numbers.cardinality(),
+                    producer.stream(),
+                    numbers.stream().limit(NAMED).boxed().toList()));
   }
 
   private static void phantoms(

@@ -7,6 +7,7 @@ import jakarta.jms.JMSException;
 import jakarta.jms.Message;
 import jakarta.jms.MessageConsumer;
 import jakarta.jms.Session;
+import jakarta.jms.TransactionRolledBackException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -115,10 +116,20 @@ final class Consumers {
       transactions++;
       if (transactions % 6 == 0) {
         session.rollback();
+        log.returned(getName(), stamps);
       } else {
-        session.commit();
-        log.settled(stamps);
+        commit(stamps);
       }
+    }
+
+    private void commit(List<Stamp> stamps) throws JMSException {
+      try {
+        session.commit();
+      } catch (TransactionRolledBackException e) {
+        log.returned(getName(), stamps);
+        throw e;
+      }
+      log.settled(stamps);
     }
   }
 

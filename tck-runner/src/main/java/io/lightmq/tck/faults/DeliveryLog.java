@@ -19,6 +19,8 @@ final class DeliveryLog {
   private final boolean competing;
   private final Map<Integer, BitSet> seen = new HashMap<>();
   private final Map<Integer, BitSet> settled = new HashMap<>();
+  private final Map<Integer, BitSet> owed = new HashMap<>();
+  private final Map<String, Map<Integer, BitSet>> held = new HashMap<>();
   private final Map<Integer, long[]> stored = new HashMap<>();
   private final Map<String, Integer> newest = new HashMap<>();
   private final List<String> facts = new ArrayList<>();
@@ -68,6 +70,8 @@ final class DeliveryLog {
     BitSet ofStream = seen.computeIfAbsent(stamp.stream(), stream -> new BitSet());
     boolean again = ofStream.get(stamp.number());
     ofStream.set(stamp.number());
+    owed.getOrDefault(stamp.stream(), new BitSet(0)).clear(stamp.number());
+    hold(consumer, stamp);
     long[] times = timesOf(stamp);
     if (again) {
       repeated++;
@@ -83,12 +87,22 @@ final class DeliveryLog {
       flaggedFirst++;
     }
     times[stamp.number()] = storedMillis;
-    if (settled.getOrDefault(stamp.stream(), new BitSet(0)).get(stamp.number())) {
+    if (has(settled, stamp)) {
       fact("%s came to %s after its acknowledgement was confirmed".formatted(stamp, consumer));
     }
     if (!again && !flagged) {
       order(consumer, stamp);
     }
+  }
+
+  /** Makes the consumer the only holder of the message. */
+  private void hold(String consumer, Stamp stamp) {
+    for (Map<Integer, BitSet> other : held.values()) {
+      other.getOrDefault(stamp.stream(), new BitSet(0)).clear(stamp.number());
+    }
+    held.computeIfAbsent(consumer, name -> new HashMap<>())
+        .computeIfAbsent(stamp.stream(), stream -> new BitSet())
+        .set(stamp.number());
   }
 
   private long[] timesOf(Stamp stamp) {
@@ -118,6 +132,23 @@ final class DeliveryLog {
     }
   }
 
+  /**
+   * The consumer was told that these messages are not settled: each of them must come again, unless
+   * it came to another consumer before this one could say so.
+   */
+  synchronized void returned(String consumer, List<Stamp> stamps) {
+    Map<Integer, BitSet> ofConsumer = held.getOrDefault(consumer, Map.of());
+    for (Stamp stamp : stamps) {
+      if (has(ofConsumer, stamp) && !has(settled, stamp)) {
+        owed.computeIfAbsent(stamp.stream(), stream -> new BitSet()).set(stamp.number());
+      }
+    }
+  }
+
+  private static boolean has(Map<Integer, BitSet> numbers, Stamp stamp) {
+    return numbers.getOrDefault(stamp.stream(), new BitSet(0)).get(stamp.number());
+  }
+
   private void fact(String text) {
     factCount++;
     if (facts.size() < KEPT_FACTS) {
@@ -132,6 +163,11 @@ final class DeliveryLog {
   /** A copy of the set of numbers of that stream that came. */
   synchronized BitSet seenNumbers(int stream) {
     return (BitSet) seen.getOrDefault(stream, new BitSet(0)).clone();
+  }
+
+  /** A copy of the set of numbers of that stream that were given back and have not come again. */
+  synchronized BitSet owedNumbers(int stream) {
+    return (BitSet) owed.getOrDefault(stream, new BitSet(0)).clone();
   }
 
   /** The highest number of that stream that came. */

@@ -32,6 +32,33 @@ class CheckTest {
   }
 
   @Test
+  void aMessageThatIsLostAfterItsRollbackIsFound() {
+    List<Stamp> stamps = confirm(sync, 5);
+    deliver("c", stamps, false);
+    queue.returned("c", stamps);
+    deliver("c", stamps.subList(0, 3), true);
+    deliver("d", stamps.subList(4, 5), true);
+    assertThat(Check.missing(sync, queue).stream()).containsExactly(4);
+    assertThat(check().lost()).isEqualTo(1);
+    assertThat(check().violations())
+        .containsExactly(
+            "q: 1 messages of stream 1 did not come again after their rollback,"
+                + " the first are [4]");
+  }
+
+  @Test
+  void aRollbackOwesNothingThatAnotherConsumerAlreadyHas() {
+    List<Stamp> stamps = confirm(sync, 2);
+    deliver("c", stamps, false);
+    deliver("d", stamps, true);
+    queue.settled(stamps.subList(0, 1));
+    queue.returned("c", stamps);
+    assertThat(check().violations()).isEmpty();
+    queue.returned("d", stamps);
+    assertThat(check().lost()).isEqualTo(1);
+  }
+
+  @Test
   void anUnknownMessageMayComeOrNot() {
     sync.unknown(sync.next());
     Stamp second = sync.next();
