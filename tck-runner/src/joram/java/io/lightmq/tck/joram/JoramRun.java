@@ -69,15 +69,16 @@ public final class JoramRun {
   public static void main(String[] arguments) throws IOException, InterruptedException {
     String part = arguments.length > 3 ? arguments[3] : "";
     ExpectedFailures expected = ExpectedFailures.read(Path.of(arguments[1])).containing(part);
-    boolean asExpected;
+    Summary summary;
     try (ConformanceBroker broker = broker(arguments[0], Path.of(arguments[2]))) {
       LightmqAdmin.use(broker);
-      Summary summary = new Summary(runAll(part), expected);
-      asExpected = summary.isAsExpected();
-      summary.lines().forEach(System.out::println);
+      summary = new Summary(runAll(part), expected);
+      LightmqAdmin.closeConnections();
     }
+    System.err.flush();
+    summary.lines().forEach(System.out::println);
     System.out.flush();
-    System.exit(asExpected ? 0 : 1);
+    System.exit(summary.isAsExpected() ? 0 : 1);
   }
 
   private static ConformanceBroker broker(String kind, Path work)

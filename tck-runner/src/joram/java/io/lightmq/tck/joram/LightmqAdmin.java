@@ -1,5 +1,6 @@
 package io.lightmq.tck.joram;
 
+import jakarta.jms.ConnectionFactory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Hashtable;
@@ -16,6 +17,8 @@ import org.objectweb.jtests.jms.admin.Admin;
  */
 public final class LightmqAdmin implements Admin {
 
+  private static final OpenConnections CONNECTIONS = new OpenConnections();
+
   private static volatile ConformanceBroker broker;
 
   private final Map<String, String> names = new ConcurrentHashMap<>();
@@ -23,6 +26,11 @@ public final class LightmqAdmin implements Admin {
   /** The broker for all tests of this Java machine. */
   static void use(ConformanceBroker running) {
     broker = running;
+  }
+
+  /** Closes what the tests left open, so that no client is surprised by the broker's end. */
+  static void closeConnections() throws InterruptedException {
+    CONNECTIONS.closeAll();
   }
 
   @Override
@@ -35,7 +43,13 @@ public final class LightmqAdmin implements Admin {
     Hashtable<String, Object> environment = new Hashtable<>(names);
     environment.put(
         Context.INITIAL_CONTEXT_FACTORY, "io.lightmq.jndi.LightmqInitialContextFactory");
-    return new InitialContext(environment);
+    return new InitialContext(environment) {
+      @Override
+      public Object lookup(String name) throws NamingException {
+        Object found = super.lookup(name);
+        return found instanceof ConnectionFactory ? CONNECTIONS.recording(found) : found;
+      }
+    };
   }
 
   @Override
