@@ -64,7 +64,11 @@ public final class LightmqConnectionFactory
     setPassword(password);
   }
 
-  private String take(String uri) {
+  private String take(@Nullable String uri) {
+    if (uri == null) {
+      throw new IllegalArgumentException(
+          "the URI is null; write one such as " + DEFAULT_URI + ", or leave it out for that");
+    }
     ClientUri parsed = ClientUri.parse(uri);
     ClientSettings.of(parsed);
     LinkedHashMap<String, String> taken = new LinkedHashMap<>();

@@ -82,6 +82,42 @@ class LightmqConnectionFactoryTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "lightmq://admin:S3cret@host",
+        "lightmq://admin:S3cret@host:7654?clientId=c",
+        "lightmq://one,admin:S3cret@two",
+        "lightmqs://S3cret@host",
+        "lightmq://admin:x?S3cret@host",
+        "lightmq://admin:S3cret?x=@host",
+        "lightmq://host?user=admin&password=x&S3cret",
+        "tcp://admin:S3cret@host"
+      })
+  void aPasswordWhereNoneBelongsIsRefusedWithoutBeingRepeated(String uri) {
+    assertThatThrownBy(() -> new LightmqConnectionFactory(uri))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageNotContaining("S3cret")
+        .hasNoCause();
+  }
+
+  @Test
+  void userInfoNamesTheOptionsToUse() {
+    assertThatThrownBy(() -> new LightmqConnectionFactory("lightmq://admin:S3cret@host"))
+        .hasMessageContaining("?user=…&password=…");
+    assertThat(ClientUri.parse("lightmq://host?user=a@b").options()).containsEntry("user", "a@b");
+    assertThat(ClientUri.parse("lightmq:file:///a@b").path()).isEqualTo("///a@b");
+  }
+
+  @Test
+  void aMissingUriIsSaidToBeMissing() {
+    String missing = System.getProperty("no.such.property");
+    assertThatThrownBy(() -> new LightmqConnectionFactory(missing))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("the URI is null")
+        .hasMessageContaining("lightmq://");
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "prefetchMessage,prefetchMessages",
     "clietnId,clientId",

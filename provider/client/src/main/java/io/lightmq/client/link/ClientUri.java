@@ -61,8 +61,8 @@ public record ClientUri(
     String lower = head.toLowerCase(Locale.ROOT);
     for (String scheme : List.of("lightmq", "lightmqs")) {
       if (lower.startsWith(scheme + "://")) {
-        return new ClientUri(
-            scheme, parseHosts(head.substring(scheme.length() + 3), head), "", options);
+        refuseUserInfo(text);
+        return new ClientUri(scheme, parseHosts(head.substring(scheme.length() + 3)), "", options);
       }
     }
     if (lower.equals("lightmq:mem") || lower.startsWith("lightmq:mem:")) {
@@ -72,18 +72,31 @@ public record ClientUri(
     if (lower.startsWith("lightmq:file:") && head.length() > 13) {
       return new ClientUri("file", List.of(), decode(head.substring(13)), options);
     }
+    refuseUserInfo(text);
     throw new IllegalArgumentException(
         "the URI '"
             + head
             + "' is none of lightmq://host:port, lightmq:mem:name and lightmq:file:/directory");
   }
 
-  private static List<HostPort> parseHosts(String authority, String head) {
+  /** Refuses {@code user:password@host} without repeating the secret, whatever is in it. */
+  private static void refuseUserInfo(String text) {
+    int question = text.indexOf('?');
+    int firstOption = question < 0 ? -1 : text.indexOf('=', question);
+    String first = firstOption < 0 ? text : text.substring(0, firstOption);
+    if (first.indexOf('@') >= 0) {
+      throw new IllegalArgumentException(
+          "the URI has a user or password before its host, where they do not belong; use"
+              + " ?user=…&password=…");
+    }
+  }
+
+  private static List<HostPort> parseHosts(String authority) {
     List<HostPort> hosts = new ArrayList<>();
     String trimmed =
         authority.endsWith("/") ? authority.substring(0, authority.length() - 1) : authority;
     for (String part : trimmed.split(",", -1)) {
-      hosts.add(parseHost(part.trim(), head));
+      hosts.add(parseHost(part.trim()));
     }
     if (hosts.size() > MAX_HOSTS) {
       throw new IllegalArgumentException(
@@ -92,7 +105,7 @@ public record ClientUri(
     return hosts;
   }
 
-  private static HostPort parseHost(String part, String head) {
+  private static HostPort parseHost(String part) {
     int close = part.lastIndexOf(']');
     int colon = part.lastIndexOf(':');
     String host = part;
@@ -101,9 +114,9 @@ public record ClientUri(
       host = part.substring(0, colon);
       try {
         port = Integer.parseInt(part.substring(colon + 1));
-      } catch (NumberFormatException e) {
+      } catch (NumberFormatException e) { // its text may be a part of a password
         throw new IllegalArgumentException(
-            "the port in '" + part + "' of '" + head + "' is not a number", e);
+            "the port of the host '" + host + "' is not a number from 1 to 65535");
       }
     }
     if (host.startsWith("[") && host.endsWith("]")) {
@@ -120,7 +133,10 @@ public record ClientUri(
       }
       int equals = pair.indexOf('=');
       if (equals <= 0) {
-        throw new IllegalArgumentException("the option '" + pair + "' has no '=value'");
+        throw new IllegalArgumentException(
+            "option number "
+                + (options.size() + 1)
+                + " of the URI has no '=value'; in a value write & as %26");
       }
       options.put(decode(pair.substring(0, equals)), decode(pair.substring(equals + 1)));
     }
