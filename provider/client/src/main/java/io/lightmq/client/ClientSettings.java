@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +63,13 @@ record ClientSettings(
     names.addAll(TEXTS);
     names.addAll(EMBEDDED);
     return names;
+  }
+
+  /** The defaults of the options that are numbers, as text. */
+  static Map<String, String> numberDefaults() {
+    Map<String, String> defaults = new TreeMap<>();
+    NUMBERS.forEach((name, range) -> defaults.put(name, String.valueOf(range.standard())));
+    return defaults;
   }
 
   /**
