@@ -4,6 +4,7 @@ import io.lightmq.server.config.ConfigException;
 import io.lightmq.server.config.ServerConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +34,8 @@ final class RunCommand implements Callable<Integer> {
   @Option(
       names = "--config",
       paramLabel = "FILE",
-      description = "configuration (TOML); without one the defaults of conf/lightmq.toml count")
+      description =
+          "configuration (TOML); default: conf/lightmq.toml of the server's folder, if it exists")
   @Nullable Path config;
 
   @Option(
@@ -74,10 +76,21 @@ final class RunCommand implements Callable<Integer> {
 
   private ServerConfig settings() throws ConfigException {
     long heap = Runtime.getRuntime().maxMemory();
-    Path file = config;
+    Path file = config == null ? configOfHome() : config;
+    log.info("Configuration: {}", file == null ? "all defaults" : file.toAbsolutePath());
     Path directory = data;
+    if (directory != null && Files.exists(directory) && !Files.isDirectory(directory)) {
+      throw new ConfigException("--data " + directory + " is a file, a directory is needed");
+    }
     ServerConfig read = file == null ? ServerConfig.defaults(heap) : ServerConfig.read(file, heap);
     return directory == null ? read : read.withDataDirectory(directory);
+  }
+
+  /** The configuration in the folder that {@code bin/lightmq} belongs to, if there is one. */
+  private static @Nullable Path configOfHome() {
+    String home = System.getProperty("lightmq.home");
+    Path file = home == null ? null : Path.of(home, "conf", "lightmq.toml");
+    return file != null && Files.exists(file) ? file : null;
   }
 
   private static int await(Server server) {

@@ -63,4 +63,41 @@ class CommandLineTest {
     assertThat(execute("destination", "list", "--password-file", "/nowhere/secret")).isEqualTo(2);
     assertThat(err.toString()).contains("/nowhere/secret");
   }
+
+  @Test
+  void helpOfAVerbNamesKindNameAndTier() {
+    assertThat(execute("destination", "create", "--help")).isZero();
+    assertThat(execute("destination", "set", "--help")).isZero();
+    assertThat(out.toString()).contains("<kind> <name>", "--tier=TIER").doesNotContain("<arg");
+  }
+
+  @Test
+  void aFileAsDataDirectoryIsSaidToBeOne() throws IOException {
+    Path file = Files.createFile(directory.resolve("file"));
+    assertThat(execute("run", "--data", file.toString())).isEqualTo(2);
+    assertThat(err.toString()).contains(file + " is a file, a directory is needed");
+  }
+
+  @Test
+  void aConfigurationThatIsNotThereIsSaidNotToBe() {
+    Path missing = directory.resolve("none.toml");
+    assertThat(execute("run", "--config", missing.toString())).isEqualTo(2);
+    assertThat(err.toString()).contains("there is no configuration file " + missing);
+  }
+
+  @Test
+  void theConfigurationOfTheServersFolderCountsUnlessAnotherIsNamed() throws IOException {
+    Path conf = Files.createDirectory(directory.resolve("conf"));
+    Path ours = Files.writeString(conf.resolve("lightmq.toml"), "[listener]\nprot = 1\n");
+    Path other = Files.writeString(directory.resolve("other.toml"), "[http]\nprot = 1\n");
+    System.setProperty("lightmq.home", directory.toString());
+    try {
+      assertThat(execute("run")).isEqualTo(2);
+      assertThat(err.toString()).contains(ours + " line 2");
+      assertThat(execute("run", "--config", other.toString())).isEqualTo(2);
+      assertThat(err.toString()).contains("other.toml line 2");
+    } finally {
+      System.clearProperty("lightmq.home");
+    }
+  }
 }

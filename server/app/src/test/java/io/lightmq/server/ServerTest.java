@@ -74,7 +74,10 @@ class ServerTest {
     List<String> all = new ArrayList<>(List.of("destination"));
     all.addAll(List.of(arguments));
     int port = ((InetSocketAddress) server.addresses().get(0)).getPort();
-    all.addAll(List.of("--port", String.valueOf(port), "--password-file", secretFile));
+    all.addAll(List.of("--port", String.valueOf(port)));
+    if (!secretFile.isEmpty()) {
+      all.addAll(List.of("--password-file", secretFile));
+    }
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
     CommandLine commandLine = Main.commandLine();
@@ -113,6 +116,14 @@ class ServerTest {
     Path wrong = Files.writeString(directory.resolve("wrong"), "guess\n");
     assertThat(commandWith(wrong.toString(), "list")).isEqualTo(4);
     assertThat(err.toString()).contains("AUTHENTICATION_FAILED");
+  }
+
+  @Test
+  void whoAsksWithoutAPasswordIsToldHowToGiveOne() {
+    assertThat(commandWith("", "list")).isEqualTo(1);
+    assertThat(err.toString())
+        .contains("NOT_AUTHORIZED", "as anonymous", "--user", "--password-file")
+        .contains("LIGHTMQ_PASSWORD");
   }
 
   @Test

@@ -17,6 +17,7 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.UUID;
@@ -58,6 +59,10 @@ final class AdminLink implements AutoCloseable {
       AdminLink link = new AdminLink(socket);
       link.handshake(user, password);
       return link;
+    } catch (UnknownHostException e) {
+      closeQuietly(socket);
+      throw new AdminException(
+          FaultCode.CLOSING, "the host " + host + " is unknown; check --host for its spelling");
     } catch (IOException e) {
       closeQuietly(socket);
       throw new AdminException(

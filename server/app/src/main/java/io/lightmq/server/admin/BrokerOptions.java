@@ -1,9 +1,11 @@
 package io.lightmq.server.admin;
 
 import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +18,9 @@ import picocli.CommandLine.Spec;
 final class BrokerOptions {
   private static final int REFUSED = 1;
   private static final int NOT_REACHED = 4;
+  private static final String HOW_TO_SIGN_IN =
+      "Name a user who may manage with --user (default admin) and give the password with --password,"
+          + " --password-file or the environment variable LIGHTMQ_PASSWORD.";
 
   @Spec(Spec.Target.MIXEE)
   CommandSpec spec = CommandSpec.create();
@@ -35,6 +40,7 @@ final class BrokerOptions {
   @Option(
       names = "--password",
       interactive = true,
+      prompt = "Password: ",
       arity = "0..1",
       description =
           "asks for the password; else it is read from --password-file or the environment variable"
@@ -59,6 +65,12 @@ final class BrokerOptions {
       answer = link.run(verb, arguments);
     } catch (AdminException e) {
       err.println(e.code() + ": " + e.getMessage());
+      if (e.code() == FaultCode.NOT_AUTHORIZED) {
+        err.println(
+            secret == null
+                ? "Asked without a password, so as anonymous. " + HOW_TO_SIGN_IN
+                : "Asked as the user " + user + ". " + HOW_TO_SIGN_IN);
+      }
       return switch (e.code()) {
         case AUTHENTICATION_FAILED, CLOSING, PROTOCOL_ERROR, VERSION_MISMATCH -> NOT_REACHED;
         default -> REFUSED;
@@ -78,6 +90,9 @@ final class BrokerOptions {
     if (file != null) {
       try {
         return Files.readString(file).lines().findFirst().orElse("");
+      } catch (NoSuchFileException e) {
+        throw new ParameterException(
+            spec.commandLine(), "there is no file " + file + " to read the password from", e);
       } catch (IOException e) {
         throw new ParameterException(
             spec.commandLine(), "cannot read the password from " + file + ": " + e.getMessage());

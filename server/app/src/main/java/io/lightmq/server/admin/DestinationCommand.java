@@ -41,17 +41,17 @@ public final class DestinationCommand implements Runnable {
   @Command(name = "show", description = "Shows one in full.", mixinStandardHelpOptions = true)
   int show(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", description = "queue or topic") Kind kind,
-      @Parameters(index = "1", description = "its name") String name) {
+      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
     return broker.run("destination.show", arguments(kind, name, null));
   }
 
   @Command(name = "create", description = "Creates one.", mixinStandardHelpOptions = true)
   int create(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", description = "queue or topic") Kind kind,
-      @Parameters(index = "1", description = "its name") String name,
-      @Option(names = "--tier", description = "high, balanced or performance")
+      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
+      @Option(names = "--tier", paramLabel = "TIER", description = "high, balanced or performance")
           @Nullable Durability tier) {
     return broker.run("destination.create", arguments(kind, name, tier));
   }
@@ -59,10 +59,11 @@ public final class DestinationCommand implements Runnable {
   @Command(name = "set", description = "Changes its settings.", mixinStandardHelpOptions = true)
   int set(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", description = "queue or topic") Kind kind,
-      @Parameters(index = "1", description = "its name") String name,
+      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
       @Option(
               names = "--tier",
+              paramLabel = "TIER",
               required = true,
               description = "high, balanced or performance; counts from the next message on")
           Durability tier) {
@@ -75,8 +76,8 @@ public final class DestinationCommand implements Runnable {
       mixinStandardHelpOptions = true)
   int delete(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", description = "queue or topic") Kind kind,
-      @Parameters(index = "1", description = "its name") String name,
+      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
       @Option(names = "--force", description = "also while consumers are attached") boolean force) {
     Map<String, String> arguments = arguments(kind, name, null);
     if (force) {
@@ -91,8 +92,8 @@ public final class DestinationCommand implements Runnable {
       mixinStandardHelpOptions = true)
   int purge(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", description = "queue or topic") Kind kind,
-      @Parameters(index = "1", description = "its name") String name) {
+      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
     return broker.run("destination.purge", arguments(kind, name, null));
   }
 

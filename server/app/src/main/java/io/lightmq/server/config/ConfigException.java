@@ -6,7 +6,7 @@ package io.lightmq.server.config;
 public final class ConfigException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  ConfigException(String message) {
+  public ConfigException(String message) {
     super(message);
   }
 }

@@ -3,6 +3,7 @@ package io.lightmq.server.config;
 import io.lightmq.spi.Durability;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,9 @@ final class ConfigReader {
             file + " has " + size + " bytes; a configuration has at most " + MAX_FILE_BYTES);
       }
       return of(file.toString(), Files.readString(file));
+    } catch (NoSuchFileException e) {
+      throw new ConfigException(
+          "there is no configuration file " + file + "; check --config for its spelling");
     } catch (IOException e) {
       throw new ConfigException("cannot read the configuration " + file + ": " + e);
     }
