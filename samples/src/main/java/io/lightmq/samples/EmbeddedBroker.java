@@ -6,6 +6,8 @@ import jakarta.jms.Queue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
 
 /**
  * Runs a broker inside the application: the first connection starts it, the last one stops it.
@@ -20,8 +22,19 @@ final class EmbeddedBroker {
   private EmbeddedBroker() {}
 
   public static void main(String[] arguments) throws IOException {
-    Path directory =
-        arguments.length > 0 ? Path.of(arguments[0]) : Files.createTempDirectory("lightmq-sample-");
+    if (arguments.length > 0) {
+      sendAndFind(Path.of(arguments[0]));
+      return;
+    }
+    Path directory = Files.createTempDirectory("lightmq-sample-");
+    try {
+      sendAndFind(directory);
+    } finally {
+      delete(directory);
+    }
+  }
+
+  private static void sendAndFind(Path directory) {
     var factory = new LightmqConnectionFactory("lightmq:file:" + directory.toAbsolutePath());
     try (JMSContext context = factory.createContext()) {
       Queue queue = context.createQueue("notes");
@@ -32,6 +45,14 @@ final class EmbeddedBroker {
       Queue queue = context.createQueue("notes");
       String note = context.createConsumer(queue).receiveBody(String.class, WAIT_MILLIS);
       System.out.println("found: " + note);
+    }
+  }
+
+  private static void delete(Path directory) throws IOException {
+    try (Stream<Path> all = Files.walk(directory)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
     }
   }
 }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends a file line by line through a broker that is killed on the way, and checks every line.
@@ -25,6 +26,8 @@ public final class Demo {
   private static final int BROKEN = 1;
   private static final int NO_RESULT = 2;
   private static final long PROGRESS_MILLIS = 1_000;
+  private static final String USAGE =
+      "usage: samples/demo.sh [FILE]   (without FILE a text of 120,000 lines is generated)";
 
   private final Path file;
   private final long lines;
@@ -40,14 +43,18 @@ public final class Demo {
 
   public static void main(String[] arguments) {
     Locale.setDefault(Locale.ROOT);
+    String wrong = wrongArguments(arguments);
+    if (wrong != null) {
+      System.err.println(wrong + System.lineSeparator() + USAGE);
+      System.exit(NO_RESULT);
+    }
     int code = NO_RESULT;
     try {
       Path work = Files.createTempDirectory("lightmq-demo-");
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> nameIfKept(work), "name-folder"));
       code = run(arguments, work);
       if (code == KEPT) {
         delete(work);
-      } else {
-        System.out.println("the broker's data and log are kept in " + work);
       }
     } catch (IOException | JMSException | RuntimeException e) {
       System.err.println("the demo could not finish: " + e.getMessage());
@@ -59,16 +66,42 @@ public final class Demo {
     System.exit(code);
   }
 
+  /** What keeps the demo from starting with these arguments, or null if nothing does. */
+  static @Nullable String wrongArguments(String[] arguments) {
+    if (arguments.length == 0) {
+      return null;
+    }
+    if (arguments.length > 1) {
+      return "The demo takes one file, not " + arguments.length + " arguments.";
+    }
+    if (arguments[0].equals("--help") || arguments[0].equals("-h")) {
+      return "The demo sends a file through a broker that is killed on the way.";
+    }
+    Path file = Path.of(arguments[0]);
+    if (!Files.exists(file)) {
+      return "There is no file " + file.toAbsolutePath() + ".";
+    }
+    if (Files.isDirectory(file)) {
+      return file.toAbsolutePath() + " is a directory, a file is needed.";
+    }
+    if (!Files.isReadable(file)) {
+      return file.toAbsolutePath() + " cannot be read by this user.";
+    }
+    return file.toFile().length() == 0
+        ? file.toAbsolutePath() + " is empty; name a file with at least one line."
+        : null;
+  }
+
+  private static void nameIfKept(Path work) {
+    if (Files.exists(work)) {
+      System.out.println("the broker's data and log are kept in " + work);
+    }
+  }
+
   private static int run(String[] arguments, Path work)
       throws IOException, JMSException, InterruptedException {
     Path file = arguments.length > 0 ? Path.of(arguments[0]) : defaultFile(work);
-    if (!Files.isReadable(file) || Files.isDirectory(file)) {
-      throw new IOException("cannot read a file " + file.toAbsolutePath());
-    }
     long lines = countLines(file);
-    if (lines == 0) {
-      throw new IOException(file + " has no lines; name a file with at least one");
-    }
     System.out.printf("file %s: %,d lines, %,d bytes%n", file, lines, Files.size(file));
     return new Demo(file, lines).run(BrokerSetup.in(work));
   }

@@ -9,9 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A data directory on a real file system, locked while it is open. Positional channel I/O only,
@@ -21,6 +24,9 @@ import java.util.List;
  * never interrupted may use it.
  */
 public final class NioDisk implements Disk, AutoCloseable {
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      PosixFilePermissions.fromString("rwx------");
+
   private final Path root;
   private final DirectoryLock lock;
 
@@ -30,13 +36,13 @@ public final class NioDisk implements Disk, AutoCloseable {
   }
 
   /**
-   * Opens a data directory, creating it if missing, and locks it.
+   * Opens a data directory, creating it if missing (only its owner may enter it), and locks it.
    *
    * @throws IOException if another broker has it; the message names directory and process
    */
   public static NioDisk open(Path directory) throws IOException {
     Path absolute = directory.toAbsolutePath().normalize();
-    createDurably(absolute);
+    createPrivately(absolute);
     return new NioDisk(absolute, DirectoryLock.take(absolute));
   }
 
@@ -127,6 +133,21 @@ public final class NioDisk implements Disk, AutoCloseable {
       throw new IllegalArgumentException("name " + name + " leads out of " + root);
     }
     return path;
+  }
+
+  /** Where the file system knows no POSIX permissions, those of the parent count. */
+  private static void createPrivately(Path directory) throws IOException {
+    Path parent = directory.getParent();
+    if (parent == null || Files.isDirectory(directory)) {
+      return;
+    }
+    createDurably(parent);
+    if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+      Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+    } else {
+      Files.createDirectory(directory);
+    }
+    force(parent);
   }
 
   private static void createDurably(Path directory) throws IOException {

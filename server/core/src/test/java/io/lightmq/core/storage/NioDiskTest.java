@@ -2,12 +2,15 @@ package io.lightmq.core.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,6 +35,15 @@ class NioDiskTest {
       assertThat(disk.list("a/b")).containsExactly("x");
       assertThat(disk.list("nothing")).isEmpty();
     }
+  }
+
+  @Test
+  void onlyItsOwnerMayEnterADirectoryThatItCreated() throws Exception {
+    assumeTrue(Files.getFileStore(directory).supportsFileAttributeView("posix"));
+    Path created = directory.resolve("parent/data");
+    NioDisk.open(created).close();
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(created)))
+        .isEqualTo("rwx------");
   }
 
   @Test
