@@ -87,6 +87,7 @@ final class Checkpoints {
   private long retryAtNanos = Long.MIN_VALUE;
   private boolean wanted;
   private boolean closed;
+  private boolean outOfRoom;
   private @Nullable Runnable whenDone;
   private long done;
   private long failed;
@@ -110,6 +111,11 @@ final class Checkpoints {
   /** Sets the offset of the snapshot that start used. */
   void startedFrom(long snapshotOffset) {
     newestOffset = snapshotOffset;
+  }
+
+  /** Whether the last checkpoint was given up because the disk is full. */
+  boolean outOfRoom() {
+    return outOfRoom;
   }
 
   /** Asks for a checkpoint soon, whether the journal needs it or not. */
@@ -359,6 +365,7 @@ final class Checkpoints {
     newestOffset = plan.offset();
     retryAtNanos = Long.MIN_VALUE;
     notRewritable.clear();
+    outOfRoom = false;
     done++;
     lastNanos = time.nowNanos() - beganNanos;
     journal.trim(published.journalNeededFrom());
@@ -394,12 +401,15 @@ final class Checkpoints {
     retryAtNanos = time.nowNanos() + RETRY_NANOS;
     wanted |= whenDone == null;
     boolean full = DiskFullException.isFull(cause);
-    log.warn(
-        "Checkpoint at offset {} is given up{}; tried again in {} ms",
-        plan.offset(),
-        full ? " for want of room, the ballast is released" : "",
-        RETRY_NANOS / 1_000_000,
-        cause);
+    if (!full || !outOfRoom) {
+      log.warn(
+          "Checkpoint at offset {} is given up{}; tried again each {} ms",
+          plan.offset(),
+          full ? " for want of room, the ballast is released and persistent messages refused" : "",
+          RETRY_NANOS / 1_000_000,
+          cause);
+    }
+    outOfRoom = full;
     if (full) {
       stores.destage().execute(this::releaseBallast);
     }

@@ -54,8 +54,8 @@ final class Placing {
           FaultCode.DISK_FULL,
           "less than "
               + settings.minFreeBytes()
-              + " bytes are free on the broker's disk; persistent messages are refused until"
-              + " there is room");
+              + " bytes are free on the broker's disk, or a checkpoint found no room on it;"
+              + " persistent messages are refused until there is room");
     }
   }
 

@@ -339,13 +339,17 @@ final class Shard implements ShardBatch.Observer {
       long total = disk.totalBytes();
       loop.execute(
           () -> {
-            boolean full = usable < settings.minFreeBytes();
+            boolean full = usable < settings.minFreeBytes() || parts.checkpoints().outOfRoom();
             if (full != parts.placing().diskFull()) {
               log.warn(
-                  "{} bytes are free, the limit is {}: persistent messages are {}",
+                  "{} bytes are free, the limit is {}{}: persistent messages are {}",
                   usable,
                   settings.minFreeBytes(),
+                  parts.checkpoints().outOfRoom() ? ", and a checkpoint found no room" : "",
                   full ? "refused" : "taken again");
+            }
+            if (full && parts.checkpoints().deadBytes() > settings.minFreeBytes() / 8) {
+              parts.checkpoints().want();
             }
             parts.placing().diskFull(full);
             metricsTaker.disk(usable, total);

@@ -21,6 +21,7 @@ class CheckpointFailureTest {
   private final BrokerHarness h = new BrokerHarness(31);
   private String folderThatFails = "none";
   private boolean ballastFails;
+  private boolean segmentsFindNoRoom;
 
   private final class FailingDisk extends FaultyDisk {
     FailingDisk(Disk disk) {
@@ -37,6 +38,9 @@ class CheckpointFailureTest {
 
     @Override
     public DiskFile create(String name) throws IOException {
+      if (segmentsFindNoRoom && name.startsWith("segments/")) {
+        throw new DiskFullException(name + ": no space left", new IOException("ENOSPC"));
+      }
       if (ballastFails && name.equals("ballast")) {
         throw new DiskFullException("ballast: no space left", new IOException("ENOSPC"));
       }
@@ -84,6 +88,24 @@ class CheckpointFailureTest {
     FakePeer reader = h.attach();
     h.consumer(reader, 1, QUEUE, Subscribe.QUEUE, null);
     assertThat(h.pull(reader, 1, 50)).hasSize(10);
+    h.close();
+  }
+
+  @Test
+  void aCheckpointWithoutRoomRefusesSendsUntilThereIsRoom() throws IOException {
+    FakePeer peer = publishTen();
+    long id = h.producer(peer, QUEUE);
+    segmentsFindNoRoom = true;
+    h.broker.wantCheckpoint();
+    h.loops.advance(3_000_000_000L);
+    assertThat(h.receipt(peer, h.publish(peer, id, 11, "refused"))).isEqualTo(FaultCode.DISK_FULL);
+    segmentsFindNoRoom = false;
+    h.loops.advance(5_000_000_000L);
+    assertThat(h.receipt(peer, h.publish(peer, id, 12, "taken"))).isEqualTo(FaultCode.OK);
+    FakePeer reader = h.attach();
+    h.consumer(reader, 1, QUEUE, Subscribe.QUEUE, null);
+    assertThat(h.pull(reader, 1, 50)).as("from segments").hasSize(10);
+    assertThat(h.pull(reader, 1, 50)).as("from the window").hasSize(1);
     h.close();
   }
 }

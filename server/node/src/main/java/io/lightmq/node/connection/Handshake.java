@@ -103,7 +103,13 @@ final class Handshake {
 
   private void authStart(Frame.AuthStart start) throws Refusal {
     switch (start.mechanism()) {
-      case ANONYMOUS -> onAdmin(this::anonymous);
+      case ANONYMOUS -> {
+        if (start.data().length > 0) {
+          throw Refusal.protocol(
+              ANONYMOUS + " comes without data, not with " + start.data().length + " bytes");
+        }
+        onAdmin(this::anonymous);
+      }
       case ScramClient.MECHANISM -> onAdmin(() -> challenge(start.data()));
       default ->
           throw Refusal.protocol(
