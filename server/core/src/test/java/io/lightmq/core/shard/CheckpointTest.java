@@ -175,6 +175,38 @@ class CheckpointTest {
     h.close();
   }
 
+  @Test
+  void anAttachThatFindsNoRoomIsAnsweredAfterTheCheckpointAndItsRunsAreTaken() throws Exception {
+    BrokerHarness h = new BrokerHarness(26).open();
+    FakePeer peer = h.attach(LINK, 1, 1, null);
+    long id = h.producer(peer, QUEUE);
+    h.loops.delay("destage", 5_000_000_000L);
+    int sent = 0;
+    while (h.broker.metrics().publishesPaused().isEmpty() && sent < 2_000) {
+      h.publish(peer, id, ++sent, BODY + sent);
+      h.loops.advance(10_000_000);
+    }
+    FakePeer late = h.newPeer();
+    boolean attached = true;
+    for (int i = 0; attached && i < 1_000; i++) {
+      late = h.newPeer();
+      h.broker.submit(new Command.Attach(late, 1, new UUID(8, i), 1, 1, null));
+      h.loops.runUntilIdle();
+      attached = late.replies.containsKey(1);
+    }
+    assertThat(attached).as("the last attach is answered while the journal is full").isFalse();
+
+    h.loops.advance(6_000_000_000L);
+
+    assertThat(late.replies.get(1)).isInstanceOf(Peer.Reply.Attached.class);
+    assertThat(h.receipt(late, h.publish(late, id, 1, BODY))).isEqualTo(FaultCode.OK);
+    assertThat(h.receipt(late, h.publish(late, id, 1, BODY)))
+        .as("repeated")
+        .isEqualTo(FaultCode.OK);
+    assertThat(h.broker.metrics().checkpoints().done()).isPositive();
+    h.close();
+  }
+
   private static long longestGap(long begin, List<Long> times) {
     long longest = 0;
     long last = begin;

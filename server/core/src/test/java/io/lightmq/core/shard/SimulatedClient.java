@@ -366,12 +366,17 @@ final class SimulatedClient {
       answered(sent, receipt.code(), false);
     }
     // What was answered is kept until all before it is: after a crash the broker may know neither.
-    while (!unanswered.isEmpty() && unanswered.firstEntry().getValue().answered) {
+    while (!unanswered.isEmpty() && isSettled(unanswered.firstEntry().getValue())) {
       unanswered.pollFirstEntry();
     }
     if (receipt.code() == FaultCode.DESTINATION_GONE) {
       destinationIds.remove(sent.queue);
     }
+  }
+
+  /** Whether it was answered and, if it was repeated since, its repetition was too. */
+  private boolean isSettled(Sent sent) {
+    return sent.answered && !numbers.containsKey(sent.correlation);
   }
 
   private void answered(Sent sent, FaultCode code, boolean durably) {
