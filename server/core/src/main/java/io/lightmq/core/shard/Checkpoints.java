@@ -83,6 +83,7 @@ final class Checkpoints {
   private Reclaim reclaim = new Reclaim(Set.of(), Set.of(), 0);
   private long offset;
   private long newestOffset;
+  private long neededFrom;
   private long beganNanos;
   private long retryAtNanos = Long.MIN_VALUE;
   private boolean wanted;
@@ -111,6 +112,7 @@ final class Checkpoints {
   /** Sets the offset of the snapshot that start used. */
   void startedFrom(long snapshotOffset) {
     newestOffset = snapshotOffset;
+    neededFrom = snapshotOffset;
   }
 
   /** Whether the last checkpoint was given up because the disk is full. */
@@ -205,7 +207,15 @@ final class Checkpoints {
     long past = journal.appended() - newestOffset;
     return wanted
         || past > journal.capacityBytes() / 3
-        || (past > 0 && journal.usedBytes() > journal.capacityBytes() / 3 * 2);
+        || ((past > 0 || isTrimmable()) && journal.usedBytes() > journal.capacityBytes() / 3 * 2);
+  }
+
+  /**
+   * Whether one more snapshot would let the journal go that the older of the two kept still needs.
+   * All may wait for that room, so that nothing is appended that would ask for a checkpoint.
+   */
+  private boolean isTrimmable() {
+    return newestOffset - neededFrom > Journal.Batch.HEADER_BYTES;
   }
 
   private void begin() {
@@ -368,7 +378,8 @@ final class Checkpoints {
     outOfRoom = false;
     done++;
     lastNanos = time.nowNanos() - beganNanos;
-    journal.trim(published.journalNeededFrom());
+    neededFrom = published.journalNeededFrom();
+    journal.trim(neededFrom);
     Set<Long> unneeded = published.unneededSegments();
     stores
         .destage()
