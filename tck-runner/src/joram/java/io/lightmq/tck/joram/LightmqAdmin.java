@@ -15,6 +15,7 @@ import org.objectweb.jtests.jms.admin.Admin;
  * Gives the JORAM suite its administered objects: JNDI names in the environment of a LightMQ
  * context, and destinations that are really deleted after each test.
  */
+@SuppressWarnings("BanJNDI") // the suite asks for a naming context; ours reads no foreign objects
 public final class LightmqAdmin implements Admin {
 
   private static final OpenConnections CONNECTIONS = new OpenConnections();
