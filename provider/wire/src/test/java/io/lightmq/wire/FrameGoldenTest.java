@@ -6,6 +6,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -18,14 +19,14 @@ class FrameGoldenTest {
   void frameHasTheBytesOfItsGoldenFile(FrameType type) throws Exception {
     ByteBuf bytes =
         FrameCodec.encode(SampleFrames.all().get(type), UnpooledByteBufAllocator.DEFAULT);
-    Golden.assertSame("frame-" + type.name().toLowerCase(), ByteBufUtil.getBytes(bytes));
+    Golden.assertSame("frame-" + type.name().toLowerCase(Locale.ROOT), ByteBufUtil.getBytes(bytes));
     bytes.release();
   }
 
   @ParameterizedTest
   @EnumSource(FrameType.class)
   void goldenFileIsReadAsTheFrame(FrameType type) throws Exception {
-    byte[] golden = Golden.read("frame-" + type.name().toLowerCase());
+    byte[] golden = Golden.read("frame-" + type.name().toLowerCase(Locale.ROOT));
     Frame frame = FrameCodec.decode(Unpooled.wrappedBuffer(golden, 4, golden.length - 4));
     SameFrame.assertSame(frame, SampleFrames.all().get(type));
   }

@@ -73,6 +73,28 @@ final class Placing {
     return state.destinations().store().fits(count, entryBytes);
   }
 
+  /** Refuses a run that waited for memory for too long. */
+  Refusal memoryFull(long entryBytes, long heldMillis) {
+    return new Refusal(
+        FaultCode.MEMORY_FULL,
+        "a run of "
+            + entryBytes
+            + " bytes found no room for "
+            + heldMillis
+            + " ms: "
+            + state.destinations().store().usedBytes()
+            + " of "
+            + settings.volatileBytes()
+            + " bytes for non-persistent messages are used; consume some or send fewer");
+  }
+
+  /** Why messages cannot go where they should. */
+  static String goneText(long destinationId) {
+    return destinationId == Command.NO_DESTINATION
+        ? "no producer of this connection is attached to the destination"
+        : "destination " + destinationId + " was deleted";
+  }
+
   /** Puts messages into a volatile lane. */
   void storeVolatile(
       PeerSession session,

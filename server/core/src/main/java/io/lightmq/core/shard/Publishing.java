@@ -7,13 +7,11 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
-import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 
 /**
  * Takes runs and transactions in the order of their numbers, each once, and holds what there is no
@@ -44,6 +42,7 @@ final class Publishing {
   private final Sessions sessions;
   private final Settlements settlements;
   private final Ready ready;
+  private final TurnTime time;
   private final Placing placing;
   private final Receipts receipts;
   private final Transactions transactions;
@@ -57,6 +56,7 @@ final class Publishing {
       Sessions sessions,
       Settlements settlements,
       Ready ready,
+      TurnTime time,
       Placing placing,
       Receipts receipts,
       Transactions transactions,
@@ -68,6 +68,7 @@ final class Publishing {
     this.sessions = sessions;
     this.settlements = settlements;
     this.ready = ready;
+    this.time = time;
     this.placing = placing;
     this.receipts = receipts;
     this.transactions = transactions;
@@ -168,7 +169,7 @@ final class Publishing {
     if (destination == null) {
       throw new Refusal(
           FaultCode.DESTINATION_GONE,
-          goneText(command.destinationId()) + "; attach the producer again");
+          Placing.goneText(command.destinationId()) + "; attach the producer again");
     }
     boolean persistent = command.number() > 0;
     Placement placement = destination.placement(persistent);
@@ -183,10 +184,14 @@ final class Publishing {
           messages);
       receipts.answer(destination.settings().tier().mark(), session.peer(), command.correlation());
     } else {
-      if (placement == Placement.VOLATILE && !fits(command.count(), entryBytes)) {
+      if (placement == Placement.VOLATILE && !placing.fits(command.count(), entryBytes)) {
         if (overdue) {
-          throw memoryFull(entryBytes);
+          throw placing.memoryFull(entryBytes, MAX_HELD_MILLIS);
         }
+        return false;
+      }
+      Mark awaited = placement == Placement.VOLATILE ? destination.awaited() : null;
+      if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
         return false;
       }
       if (placement == Placement.VOLATILE) {
@@ -201,111 +206,6 @@ final class Publishing {
     }
     placing.count(destination, command.count(), entryBytes, placement == Placement.DURABLE);
     return true;
-  }
-
-  private static String goneText(long destinationId) {
-    return destinationId == Command.NO_DESTINATION
-        ? "no producer of this connection is attached to the destination"
-        : "destination " + destinationId + " was deleted";
-  }
-
-  private void checkDisk() {
-    if (diskFull) {
-      throw new Refusal(
-          FaultCode.DISK_FULL,
-          "less than "
-              + settings.minFreeBytes()
-              + " bytes are free on the broker's disk; persistent messages are refused until"
-              + " there is room");
-    }
-  }
-
-  private Refusal memoryFull(long entryBytes) {
-    return new Refusal(
-        FaultCode.MEMORY_FULL,
-        "a run of "
-            + entryBytes
-            + " bytes found no room for "
-            + MAX_HELD_MILLIS
-            + " ms: "
-            + state.destinations().store().usedBytes()
-            + " of "
-            + settings.volatileBytes()
-            + " bytes for non-persistent messages are used; consume some or send fewer");
-  }
-
-  private boolean fits(int count, long entryBytes) {
-    if (entryBytes > settings.volatileBytes() / 2) {
-      throw new Refusal(
-          FaultCode.MEMORY_FULL,
-          "a run of "
-              + entryBytes
-              + " bytes is more than half of the "
-              + settings.volatileBytes()
-              + " bytes for non-persistent messages");
-    }
-    return state.destinations().store().fits(count, entryBytes);
-  }
-
-  private void storeVolatile(
-      PeerSession session,
-      Destination destination,
-      boolean persistent,
-      int count,
-      ByteBuffer messages) {
-    long first = recorder.firstSequence(destination.swift(), count);
-    EntryStamp stamp = stamp(session, destination, Destination.VOLATILE_LANE, persistent);
-    runs.store(destination.swift(), first, stamp, count, messages);
-  }
-
-  private EntryStamp stamp(
-      PeerSession session, Destination destination, int lane, boolean persistent) {
-    return new EntryStamp(
-        lane,
-        persistent ? Entry.PERSISTENT : 0,
-        destination.id(),
-        time.millis(),
-        session.peer().connectionId(),
-        session.user());
-  }
-
-  // ---- answers ----
-
-  private void answer(Mark mark, Peer peer, int correlation) {
-    recorder.effect(mark, () -> peer.receipt(correlation, FaultCode.OK, ""));
-  }
-
-  private void answerNow(Peer peer, int correlation) {
-    recorder.after(() -> peer.receipt(correlation, FaultCode.OK, ""));
-  }
-
-  private void answerRepeat(PeerSession session, Link link, long number, int correlation) {
-    Outcome outcome = link.outcome(number);
-    FaultCode code = outcome == null ? FaultCode.OK : outcome.code();
-    String text = outcome == null ? "" : outcome.text();
-    Peer peer = session.peer();
-    // Taken is not yet durable; the repetition must not be told more than the first would be.
-    recorder.whenDurable(() -> peer.receipt(correlation, code, text));
-  }
-
-  private void refuse(
-      PeerSession session, Link link, long number, int correlation, Refusal refusal) {
-    Peer peer = session.peer();
-    if (refusal.code() == FaultCode.PROTOCOL_ERROR) {
-      sessions.expel(session, refusal.code(), refusal.text());
-    } else if (number == 0) {
-      recorder.after(() -> peer.receipt(correlation, refusal.code(), refusal.text()));
-    } else if (link.full()) {
-      sessions.expel(
-          session,
-          FaultCode.LIMIT_REACHED,
-          Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
-    } else {
-      recorder.record(new Refused(link.id(), number, refusal.code(), refusal.text()));
-      // Durable, so that a client that was told never has to repeat this number.
-      recorder.effect(
-          Mark.DURABLE, () -> peer.receipt(correlation, refusal.code(), refusal.text()));
-    }
   }
 
   /** A run's bytes have left the budget: copied, refused or known. */
@@ -398,177 +298,5 @@ final class Publishing {
       receipts.refuse(session, link, command.number(), command.correlation(), refusal);
     }
     release(command);
-  }
-
-  private void decide(PeerSession session, Link link, Command.Commit command) {
-    TransactionPlan plan = new TransactionPlan();
-    for (Command.StagedRun run : command.runs()) {
-      plan(session, run, plan);
-    }
-    checkSize(command);
-    plan.durableBytes += RecordBytes.of(command.acked());
-    checkBatch(plan);
-    for (Command.Acked acked : command.acked()) {
-      plan(session, acked, plan);
-    }
-    if (plan.volatileCount > 0 && !fits(plan.volatileCount, plan.volatileBytes)) {
-      throw rolledBack(
-          "its "
-              + plan.volatileBytes
-              + " bytes of non-persistent messages find no room beside "
-              + state.destinations().store().usedBytes()
-              + " of "
-              + settings.volatileBytes());
-    }
-    apply(session, link, command, plan);
-  }
-
-  private void plan(PeerSession session, Command.StagedRun run, TransactionPlan plan) {
-    long bytes = runs.check(run.count(), run.messages().buffer(), session.user().length);
-    Destination destination = state.destinations().find(run.destinationId());
-    if (destination == null) {
-      throw rolledBack(goneText(run.destinationId()));
-    }
-    switch (destination.placement(run.persistent())) {
-      case DURABLE -> {
-        if (diskFull) {
-          throw rolledBack(
-              "less than " + settings.minFreeBytes() + " bytes are free on the broker's disk");
-        }
-        plan.durable.put(run, destination);
-        plan.needs(destination);
-        plan.counts.merge(destination, run.count(), Integer::sum);
-        plan.durableBytes += bytes + Entry.HEADER_BYTES;
-        plan.records++;
-      }
-      case VOLATILE -> {
-        plan.swift.put(run, destination);
-        plan.volatileCount += run.count();
-        plan.volatileBytes += bytes;
-      }
-      case NOWHERE -> {}
-    }
-  }
-
-  private void checkBatch(TransactionPlan plan) {
-    if (plan.durableBytes > settings.maxBatchBytes()) {
-      throw new Refusal(
-          FaultCode.TRANSACTION_TOO_LARGE,
-          "its entries and acknowledgements take "
-              + plan.durableBytes
-              + " bytes, more than "
-              + settings.maxBatchBytes()
-              + ", the journal's longest batch");
-    }
-  }
-
-  private void checkSize(Command.Commit command) {
-    long bytes = 0;
-    for (Command.StagedRun run : command.runs()) {
-      bytes += run.messages().buffer().remaining() - 4L * run.count();
-    }
-    if (bytes > settings.maxTransactionBytes()) {
-      throw new Refusal(
-          FaultCode.TRANSACTION_TOO_LARGE,
-          "the transaction has "
-              + bytes
-              + " bytes of messages, the limit is "
-              + settings.maxTransactionBytes());
-    }
-  }
-
-  private void plan(PeerSession session, Command.Acked acked, TransactionPlan plan) {
-    Settlements.Accepted accepted = settlements.look(session, acked);
-    if (accepted == null) {
-      throw rolledBack(
-          "consumer "
-              + acked.consumerId()
-              + " or destination "
-              + acked.destinationId()
-              + " is gone");
-    }
-    if (accepted.refused() > 0) {
-      throw rolledBack(
-          accepted.refused()
-              + " messages received by consumer "
-              + acked.consumerId()
-              + " are not in flight to it any more");
-    }
-    plan.acked.add(accepted);
-    if (!accepted.recorded().isEmpty()) {
-      plan.needs(accepted.subscription().destination());
-      plan.records += accepted.records(Reason.ACKNOWLEDGED).size();
-    }
-  }
-
-  private static Refusal rolledBack(String why) {
-    return new Refusal(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction is rolled back: " + why);
-  }
-
-  private void apply(PeerSession session, Link link, Command.Commit command, TransactionPlan plan) {
-    Mark mark = plan.mark;
-    if (mark != null) {
-      record(session, link.id(), command.number(), plan, mark);
-    } else {
-      state.links().taken(link.id(), command.number());
-    }
-    plan.swift.forEach(
-        (run, destination) ->
-            storeVolatile(
-                session, destination, run.persistent(), run.count(), run.messages().buffer()));
-    for (Destination destination : new LinkedHashSet<>(plan.swift.values())) {
-      if (mark != null) {
-        recorder.show(destination.swift(), mark);
-      } else {
-        destination.swift().show();
-        ready.add(destination);
-      }
-    }
-    for (Settlements.Accepted accepted : plan.acked) {
-      settlements.settle(accepted);
-      counters.acknowledged(
-          accepted.subscription().destination().id(),
-          accepted.subscription().id(),
-          accepted.count());
-    }
-    count(plan.durable);
-    count(plan.swift);
-    if (mark != null) {
-      answer(mark, session.peer(), command.correlation());
-    } else {
-      answerNow(session.peer(), command.correlation());
-    }
-  }
-
-  private void count(Map<Command.StagedRun, Destination> published) {
-    published.forEach(
-        (run, destination) -> count(destination, run.count(), run.messages().buffer().remaining()));
-  }
-
-  private void count(Destination destination, int messages, long bytes) {
-    counters.published(destination.id(), messages, bytes, time.millis());
-    long last = destination.durable().last();
-    if (last >= 0) {
-      counters.published(destination.id()).ages.sample(last, time.millis());
-    }
-  }
-
-  private void record(
-      PeerSession session, UUID link, long number, TransactionPlan plan, Mark mark) {
-    // Another shard epoch, if one is needed, has to begin before the transaction's record does.
-    plan.counts.forEach(
-        (destination, count) -> recorder.firstSequence(destination.durable(), count));
-    Recorder.Transaction transaction = recorder.begin(link, number, plan.records, mark);
-    plan.durable.forEach(
-        (run, destination) ->
-            transaction.publish(
-                destination,
-                stamp(session, destination, Destination.DURABLE_LANE, true),
-                run.count(),
-                run.messages().buffer()));
-    for (Settlements.Accepted accepted : plan.acked) {
-      accepted.records(Reason.ACKNOWLEDGED).forEach(transaction::acknowledge);
-    }
-    transaction.commit();
   }
 }

@@ -383,7 +383,7 @@ final class Shard implements ShardBatch.Observer {
     stopped.completeExceptionally(cause);
     failure.complete(cause);
     try {
-      loop.execute(() -> fail(cause));
+      loop.execute(() -> fail("one of its loops", cause));
     } catch (RejectedExecutionException shardIsDead) {
       log.debug("The shard's own loop is dead; its connections are ended without it");
     }

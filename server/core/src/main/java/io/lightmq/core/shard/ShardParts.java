@@ -72,6 +72,7 @@ final class ShardParts {
             sessions,
             settlements,
             ready,
+            time,
             placing,
             receipts,
             transactions,

@@ -42,6 +42,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** What the record of one touch or give-up takes, at most. */
   private static final int DECISION_BYTES = 128;
 
+  /**
+   * This part of the journal is left for records that no command asks room for, such as touches.
+   */
+  private static final int KEPT_FOR_TURNS = 32;
+
   private static final long RETRY_NANOS = 5_000_000;
 
   /** A damaged message is met again with each retry; the log tells of it once in so long. */

@@ -76,7 +76,7 @@ final class Transactions {
       plan(session, run, plan);
     }
     checkSize(command);
-    plan.durableBytes += Publishing.bytesOf(command.acked());
+    plan.durableBytes += RecordBytes.of(command.acked());
     checkBatch(plan);
     for (Command.Acked acked : command.acked()) {
       plan(session, acked, plan);
@@ -97,7 +97,7 @@ final class Transactions {
     long bytes = placing.check(session, run.count(), run.messages().buffer());
     Destination destination = state.destinations().find(run.destinationId());
     if (destination == null) {
-      throw rolledBack("destination " + run.destinationId() + " was deleted");
+      throw rolledBack(Placing.goneText(run.destinationId()));
     }
     switch (destination.placement(run.persistent())) {
       case DURABLE -> {

@@ -270,6 +270,19 @@ class RequestsTest {
   }
 
   @Test
+  void aBufferThatIsBeingFilledCountsAsWaitingUntilItIsGivenBack() {
+    harness.attached().send(new Frame.SetClientId(5, "c"));
+    Peer peer = harness.peer();
+    harness.commands.clear();
+    Peer.OutBuffer room = peer.allocate(16 << 10);
+    assertThat(peer.writable()).isFalse();
+    room.release();
+    harness.channel.runPendingTasks();
+    harness.last(Command.Writable.class);
+    assertThat(peer.writable()).isTrue();
+  }
+
+  @Test
   void whoFindsRoomInItsOwnBufferAgainLooksAgainForRoomInTheSharedOne() {
     harness.attached().send(new Frame.SetClientId(5, "c"));
     Peer peer = harness.peer();
