@@ -41,6 +41,7 @@ final class ScriptedBroker implements AutoCloseable {
   private final ServerSocket server;
   private final Thread acceptor;
   private final List<Thread> readers = new CopyOnWriteArrayList<>();
+  private final List<Socket> accepted = new CopyOnWriteArrayList<>();
   private final LinkedBlockingQueue<Frame> frames = new LinkedBlockingQueue<>();
   private final Map<Class<?>, Function<Frame, List<Frame>>> scripts = new ConcurrentHashMap<>();
   private final List<Frame> log = new CopyOnWriteArrayList<>();
@@ -239,6 +240,7 @@ final class ScriptedBroker implements AutoCloseable {
     try {
       while (true) {
         Socket next = server.accept();
+        accepted.add(next);
         next.setTcpNoDelay(true);
         Thread reader = new Thread(() -> read(next), "scripted-read");
         readers.add(reader);
@@ -284,6 +286,9 @@ final class ScriptedBroker implements AutoCloseable {
       current.close();
     }
     acceptor.join();
+    for (Socket each : accepted) {
+      each.close();
+    }
     for (Thread reader : readers) {
       reader.join();
     }
