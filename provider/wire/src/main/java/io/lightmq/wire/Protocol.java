@@ -19,9 +19,6 @@ public final class Protocol {
   /** The longest frame before authentication. */
   public static final int HANDSHAKE_FRAME_BYTES = 16 * 1024;
 
-  /** The longest frame afterwards, unless the broker's Welcome says otherwise. */
-  public static final int DEFAULT_FRAME_BYTES = 16 * 1024 * 1024;
-
   /** The most messages of a run. */
   public static final int MAX_RUN_MESSAGES = 20_000;
 

@@ -51,7 +51,6 @@ class ProtocolPageTest {
                 "| items in all lists of a frame together | %,d |",
                 Protocol.MAX_ITEMS))
         .contains("| frame before authentication | " + Protocol.HANDSHAKE_FRAME_BYTES / 1024)
-        .contains("by default " + Protocol.DEFAULT_FRAME_BYTES / 1024 / 1024 + " MiB")
         .contains("port " + Protocol.DEFAULT_PORT);
   }
 }
