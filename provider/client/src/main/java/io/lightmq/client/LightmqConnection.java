@@ -50,7 +50,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private volatile boolean closed;
   private volatile boolean linkLost;
   private volatile @Nullable LinkException failure;
-  private volatile @Nullable ExceptionListener exceptionListener;
+  private final ExceptionTeller exceptions = new ExceptionTeller();
 
   private LightmqConnection(ClientSettings settings, Domain domain) throws JMSException {
     this.settings = settings;
@@ -136,7 +136,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   /** Tells the exception listener, or the log if there is none. */
   void tell(JMSException exception) {
-    events.tell(exception);
+    exceptions.tell(exception);
   }
 
   // ---- client id ----
@@ -289,13 +289,13 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   @Override
   public @Nullable ExceptionListener getExceptionListener() throws JMSException {
     requireOpen();
-    return exceptionListener;
+    return exceptions.listener();
   }
 
   @Override
   public void setExceptionListener(@Nullable ExceptionListener listener) throws JMSException {
     requireOpen();
-    exceptionListener = listener;
+    exceptions.listener(listener);
   }
 
   @Override
@@ -350,6 +350,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     sessions.clear();
     routes.clear();
     link.close();
+    exceptions.close();
     if (first != null && Thread.currentThread().isInterrupted()) {
       throw first;
     }
@@ -371,7 +372,8 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
       if (route != null) {
         route.inbox().pullEnded(end, route.queue());
         if (end.code() != FaultCode.OK && end.code() != FaultCode.RETRY_LATER) {
-          tell(JmsFaults.of(end.code(), "the broker has ended a consumer: " + end.code(), null));
+          exceptions.tell(
+              JmsFaults.of(end.code(), "the broker has ended a consumer: " + end.code(), null));
         }
       }
     }
@@ -392,28 +394,8 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     public void failed(LinkException cause) {
       failure = cause;
       routes.values().forEach(route -> route.inbox().failed(route.queue(), cause));
-      tell(JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause));
-    }
-
-    /** The listener may block or close the connection, so it gets a thread of its own. */
-    private void tell(JMSException exception) {
-      ExceptionListener listener = exceptionListener;
-      if (listener == null) {
-        LOG.error("no exception listener is set: {}", exception.getMessage());
-        return;
-      }
-      Thread teller =
-          new Thread(
-              () -> {
-                try {
-                  listener.onException(exception);
-                } catch (RuntimeException e) {
-                  LOG.warn("an exception listener failed", e);
-                }
-              },
-              "connection-exception");
-      teller.setDaemon(true);
-      teller.start();
+      exceptions.tell(
+          JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause));
     }
   }
 }
