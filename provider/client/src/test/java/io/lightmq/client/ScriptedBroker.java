@@ -180,6 +180,11 @@ final class ScriptedBroker implements AutoCloseable {
     }
   }
 
+  /** How many connections the client holds open. */
+  long connected() {
+    return readers.stream().filter(Thread::isAlive).count();
+  }
+
   long idOf(String destination) {
     return destinations.computeIfAbsent(destination, name -> 100L + destinations.size());
   }

@@ -23,6 +23,9 @@ import java.util.concurrent.TimeUnit;
 final class Connector {
   /** What an open connection tells, on its loop. */
   interface Events {
+    /** A connection is being made; closing the channel gives it up. */
+    void connecting(Channel channel);
+
     /** A frame came; its payload now belongs to the receiver. */
     void frame(Channel channel, Frame frame);
 
@@ -74,43 +77,42 @@ final class Connector {
       bootstrap.option(ChannelOption.TCP_NODELAY, true);
     }
     CompletableFuture<Connected> result = new CompletableFuture<>();
-    bootstrap
-        .connect(address)
-        .addListener(
-            (io.netty.channel.ChannelFuture opened) -> {
-              if (!opened.isSuccess()) {
-                result.completeExceptionally(
-                    failure("cannot connect to " + address, opened.cause()));
-                return;
-              }
-              Future<?> deadline =
-                  loop.schedule(
-                      () -> {
-                        handshake
-                            .result()
-                            .completeExceptionally(
-                                new LinkException(
-                                    FaultCode.HEARTBEAT_LOST,
-                                    address
-                                        + " did not greet within "
-                                        + settings.connectTimeoutMillis()
-                                        + " ms (option connectTimeoutMillis)"));
-                        opened.channel().close();
-                      },
-                      settings.connectTimeoutMillis(),
-                      TimeUnit.MILLISECONDS);
-              handshake
-                  .result()
-                  .whenComplete(
-                      (greeting, failed) -> {
-                        deadline.cancel(false);
-                        if (failed != null) {
-                          result.completeExceptionally(failed);
-                        } else {
-                          result.complete(new Connected(opened.channel(), greeting));
-                        }
-                      });
-            });
+    io.netty.channel.ChannelFuture connect = bootstrap.connect(address);
+    events.connecting(connect.channel());
+    connect.addListener(
+        (io.netty.channel.ChannelFuture opened) -> {
+          if (!opened.isSuccess()) {
+            result.completeExceptionally(failure("cannot connect to " + address, opened.cause()));
+            return;
+          }
+          Future<?> deadline =
+              loop.schedule(
+                  () -> {
+                    handshake
+                        .result()
+                        .completeExceptionally(
+                            new LinkException(
+                                FaultCode.HEARTBEAT_LOST,
+                                address
+                                    + " did not greet within "
+                                    + settings.connectTimeoutMillis()
+                                    + " ms (option connectTimeoutMillis)"));
+                    opened.channel().close();
+                  },
+                  settings.connectTimeoutMillis(),
+                  TimeUnit.MILLISECONDS);
+          handshake
+              .result()
+              .whenComplete(
+                  (greeting, failed) -> {
+                    deadline.cancel(false);
+                    if (failed != null) {
+                      result.completeExceptionally(failed);
+                    } else {
+                      result.complete(new Connected(opened.channel(), greeting));
+                    }
+                  });
+        });
     return result;
   }
 

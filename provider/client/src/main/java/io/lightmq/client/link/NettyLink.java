@@ -61,6 +61,9 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private @Nullable String clientId;
   private long linkEpoch;
 
+  /** The channel of the last attempt, which the writer does not know before its handshake. */
+  private @Nullable Channel connecting;
+
   /** Whether the broker has done something useful since the link is open. */
   private boolean answered;
 
@@ -220,6 +223,11 @@ final class NettyLink implements BrokerLink, Connector.Events {
   }
 
   // ---- what comes, on the loop ----
+
+  @Override
+  public void connecting(Channel channel) {
+    connecting = channel;
+  }
 
   @Override
   public void frame(Channel from, Frame frame) {
@@ -550,6 +558,10 @@ final class NettyLink implements BrokerLink, Connector.Events {
     execute(
         () -> {
           end(Asking.ended(), false);
+          Channel attempt = connecting;
+          if (attempt != null && !writer.uses(attempt)) {
+            attempt.close();
+          }
           writer.sayGoodbye(() -> gone.complete(null));
         });
     try {
