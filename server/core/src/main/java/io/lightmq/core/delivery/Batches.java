@@ -1,6 +1,5 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
@@ -172,21 +171,22 @@ final class Batches {
 
   // ---- from files ----
 
-  /** Takes what the view gives next, all of it outside the window. */
+  /** Takes what the view gives next of the lane that it is at, all of it outside the window. */
   Fetch takeForFetch(Consumer consumer, int most, boolean again) {
     Subscription subscription = consumer.subscription();
-    Fetch fetch = new Fetch(consumer, consumer.bytes, again);
     View view = subscription.view();
+    DurableLane lane = (DurableLane) view.lane();
+    Fetch fetch = new Fetch(consumer, lane, consumer.bytes, again);
     while (fetch.messages < most
         && fetch.estimatedBytes < consumer.bytes
         && view.next(most - fetch.messages, decisions)
-        && view.lane() instanceof DurableLane durable) {
-      locate(durable, view.from());
+        && view.lane() == lane) {
+      locate(lane, view.from());
       if (!addPart(fetch, view.from(), view.count(), consumer.bytes)) {
         break;
       }
       Fetch.Part part = fetch.parts.get(fetch.parts.size() - 1);
-      subscription.take(durable, part.from(), part.count());
+      subscription.take(lane, part.from(), part.count());
     }
     return fetch;
   }
@@ -217,15 +217,15 @@ final class Batches {
     Subscription subscription = fetch.consumer.subscription();
     if (!subscription.isClosed()) {
       for (Fetch.Part part : fetch.parts) {
-        free(subscription, part.from(), part.count());
+        free(subscription, fetch.lane.code(), part.from(), part.count());
       }
     }
   }
 
-  private static void free(Subscription subscription, long from, int count) {
+  private static void free(Subscription subscription, int lane, long from, int count) {
     for (long sequence = from; sequence < from + count; sequence++) {
-      if (subscription.isInFlight(Destination.DURABLE_LANE, sequence)) {
-        subscription.giveBack(Destination.DURABLE_LANE, sequence, 1, false);
+      if (subscription.isInFlight(lane, sequence)) {
+        subscription.giveBack(lane, sequence, 1, false);
       }
     }
   }
@@ -237,7 +237,7 @@ final class Batches {
   int keepWanted(Fetch fetch, ByteBuffer bytes) {
     Consumer consumer = fetch.consumer;
     Subscription subscription = consumer.subscription();
-    DurableLane lane = subscription.destination().durable();
+    DurableLane lane = fetch.lane;
     gather.clear();
     int at = 0;
     int kept = 0;

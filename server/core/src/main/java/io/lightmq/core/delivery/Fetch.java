@@ -1,5 +1,6 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.storage.segment.Piece;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -7,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One delivery whose bytes must be read from files. The shard makes it and gives it to a reader;
+ * One delivery whose bytes must be read from files, all of one lane. The shard makes it and gives it to a reader;
  * the reader sets the result and gives it back.
  */
 final class Fetch {
@@ -26,6 +27,7 @@ final class Fetch {
   record InPiece(long from, int count, Piece piece) implements Part {}
 
   final Consumer consumer;
+  final DurableLane lane;
   final int maxBytes;
   final boolean again;
   final List<Part> parts = new ArrayList<>();
@@ -39,8 +41,9 @@ final class Fetch {
   int taken;
   @Nullable IOException failure;
 
-  Fetch(Consumer consumer, int maxBytes, boolean again) {
+  Fetch(Consumer consumer, DurableLane lane, int maxBytes, boolean again) {
     this.consumer = consumer;
+    this.lane = lane;
     this.maxBytes = maxBytes;
     this.again = again;
   }

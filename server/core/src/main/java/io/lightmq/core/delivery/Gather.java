@@ -28,19 +28,18 @@ final class Gather {
   private long[] places = new long[16];
 
   private int[] lengths = new int[16];
+  private @Nullable VolatileLane[] swift = new VolatileLane[16];
   private int parts;
-
-  private @Nullable VolatileLane swift;
   private int messages;
   private int bytes;
 
   void clear() {
     Arrays.fill(lanes, 0, ranges, null);
     ranges = 0;
+    Arrays.fill(swift, 0, parts, null);
     parts = 0;
     messages = 0;
     bytes = 0;
-    swift = null;
   }
 
   int messages() {
@@ -56,7 +55,7 @@ final class Gather {
     if (parts > 0 && lengths[parts - 1] > 0 && places[parts - 1] + lengths[parts - 1] == offset) {
       lengths[parts - 1] += length;
     } else {
-      addPart(offset, length);
+      addPart(offset, length, null);
     }
     addMessage(lane, sequence);
     bytes += length;
@@ -64,17 +63,18 @@ final class Gather {
 
   /** The next message is a volatile one. */
   void addVolatile(VolatileLane lane, long sequence, int length) {
-    swift = lane;
-    addPart(sequence, 0);
+    addPart(sequence, 0, lane);
     addMessage(lane, sequence);
     bytes += length;
   }
 
-  private void addPart(long place, int length) {
+  private void addPart(long place, int length, @Nullable VolatileLane lane) {
     if (parts == places.length) {
       places = Arrays.copyOf(places, parts * 2);
       lengths = Arrays.copyOf(lengths, parts * 2);
+      swift = Arrays.copyOf(swift, parts * 2);
     }
+    swift[parts] = lane;
     places[parts] = place;
     lengths[parts] = length;
     parts++;
@@ -103,10 +103,11 @@ final class Gather {
   /** Copies all parts, in order. */
   void copy(Window window, ByteBuffer into) {
     for (int i = 0; i < parts; i++) {
-      if (lengths[i] > 0) {
+      VolatileLane lane = swift[i];
+      if (lane == null) {
         window.copyTo(places[i], lengths[i], into);
-      } else if (swift != null) {
-        swift.copyTo(places[i], into);
+      } else {
+        lane.copyTo(places[i], into);
       }
     }
   }

@@ -11,25 +11,20 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A queue or topic: a durable and a volatile lane and the subscriptions to them. */
+/** A queue or topic: its lanes, which are made when first used, and the subscriptions to them. */
 @OwnedBy("shard")
 public final class Destination {
-  /** The durable lane's code; the priorities get lanes of their own later. */
-  public static final int DURABLE_LANE = 4;
-
-  /** The volatile lane's code. */
-  public static final int VOLATILE_LANE = 0x84;
-
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
 
   /** Where a message goes. */
   public enum Placement {
-    /** Into the durable lane, by a record. */
+    /** Into a durable lane, by a record. */
     DURABLE,
-    /** Into the volatile lane, in memory. */
+    /** Into a volatile lane, in memory. */
     VOLATILE,
     /** Nowhere: nobody wants it. */
     NOWHERE
@@ -38,11 +33,11 @@ public final class Destination {
   private final long id;
   private final DestinationName name;
   private final OffHeap memory;
-  private final DurableLane durable;
-  private final VolatileLane swift;
+  private final Lanes lanes;
   private final Map<Long, Subscription> subscriptions = new LinkedHashMap<>();
   private DestinationSettings settings;
   private int durableSubscriptions;
+  private long moves;
 
   Destination(
       long id,
@@ -55,8 +50,7 @@ public final class Destination {
     this.name = name;
     this.settings = settings;
     this.memory = memory;
-    this.durable = new DurableLane(this, awaiting, DURABLE_LANE, memory);
-    this.swift = new VolatileLane(this, awaiting, VOLATILE_LANE, memory, store);
+    this.lanes = new Lanes(this, awaiting, memory, store);
   }
 
   /** Unique in the shard, never reused. */
@@ -84,24 +78,66 @@ public final class Destination {
     settings = changed;
   }
 
-  /** The lane of the persistent messages. */
-  public DurableLane durable() {
-    return durable;
+  /**
+   * The lane of the persistent messages of a priority; made if it was never used, which nobody can
+   * see before something is in it.
+   */
+  public DurableLane durable(int priority) {
+    DurableLane lane = lanes.findDurable(priority);
+    return lane != null ? lane : came(lanes.addDurable(priority));
   }
 
-  /** The lane of what lives in memory only. */
-  public VolatileLane swift() {
-    return swift;
+  /** The lane of what lives in memory only and has a priority; made if it was never used. */
+  public VolatileLane swift(int priority) {
+    VolatileLane lane = lanes.findSwift(priority);
+    return lane != null ? lane : came(lanes.addSwift(priority));
+  }
+
+  private <L extends Lane> L came(L lane) {
+    for (Subscription subscription : subscriptions.values()) {
+      subscription.add(lane);
+    }
+    return lane;
+  }
+
+  /** The lane of a code, or null if it was never used. */
+  public @Nullable Lane lane(int code) {
+    return lanes.find(code);
+  }
+
+  /** The durable lanes in use, rising by priority. */
+  public List<DurableLane> durableLanes() {
+    return lanes.durable();
+  }
+
+  /** The volatile lanes in use, rising by priority. */
+  public List<VolatileLane> swiftLanes() {
+    return lanes.swift();
+  }
+
+  /** Rises whenever something becomes visible in a lane. */
+  long moves() {
+    return moves;
+  }
+
+  /** Something became visible in a lane. */
+  void moved() {
+    moves++;
   }
 
   /**
-   * The mark that a volatile message waits for that comes now: it is given after all that was there
-   * before. Null if it can be given at once.
+   * The mark that volatile messages of some priorities wait for that come now: each is given after
+   * all of its priority that was there before. Null if they can be given at once.
+   *
+   * @param priorities a bit for each
    */
-  public @Nullable Mark awaited() {
-    Mark before = durable.awaited();
-    Mark beside = swift.awaited();
-    return before == null || (beside != null && beside.compareTo(before) > 0) ? beside : before;
+  public @Nullable Mark awaited(int priorities) {
+    Mark strongest = null;
+    for (int rest = priorities; rest != 0; rest &= rest - 1) {
+      strongest =
+          Lanes.strongest(strongest, lanes.awaited(Integer.numberOfTrailingZeros(rest)));
+    }
+    return strongest;
   }
 
   /** Where a message goes now. */
@@ -182,41 +218,47 @@ public final class Destination {
 
   /** Forgets sequences that every subscription has behind it. */
   public void trim() {
-    long durableBelow = durable.extents.end();
-    long volatileBelow = swift.extents.end();
+    lanes.durable().forEach(this::trim);
+    lanes.swift().forEach(this::trim);
+  }
+
+  private void trim(Lane lane) {
+    long below = lane.extents.end();
     for (Subscription subscription : subscriptions.values()) {
-      durableBelow = Math.min(durableBelow, subscription.firstUnacknowledged());
-      volatileBelow = Math.min(volatileBelow, subscription.firstVolatileUnacknowledged());
+      below = Math.min(below, subscription.firstUnacknowledged(lane));
     }
-    durable.extents.trim(durableBelow);
-    swift.extents.trim(volatileBelow);
+    lane.extents.trim(below);
     for (Subscription subscription : subscriptions.values()) {
-      subscription.trim(durableBelow, volatileBelow);
+      subscription.cursor(lane).trim(below);
     }
   }
 
   /**
-   * The durable lane's part of a checkpoint that is decided now, or null if nothing of it lies in
-   * the journal nor in a segment to be rewritten.
+   * A durable lane's part of a checkpoint that is decided now, or null if nothing of it lies in the
+   * journal nor in a segment to be rewritten.
    *
    * @param rewritten whether one of its pieces is in a segment that is rewritten
    */
-  public @Nullable LaneCheckpoint checkpoint(boolean rewritten) {
-    if (durable.runs.isEmpty() && !rewritten) {
+  public @Nullable LaneCheckpoint checkpoint(DurableLane lane, boolean rewritten) {
+    if (lane.runs.isEmpty() && !rewritten) {
       return null;
     }
-    return new LaneCheckpoint(this, rewritten);
+    return new LaneCheckpoint(this, lane, rewritten);
   }
 
   /** How many entries of a piece somebody needs, at least; 0 only if nobody needs any. */
   public long needed(Piece piece) {
+    Lane lane = lanes.find(piece.lane());
+    if (lane == null) {
+      return 0;
+    }
     long most = 0;
     for (Subscription subscription : subscriptions.values()) {
       most =
           Math.max(
               most,
               subscription
-                  .durableCursor()
+                  .cursor(lane)
                   .unacknowledged(piece.firstSequence(), piece.lastSequence() + 1));
     }
     return Math.min(most, piece.count());
@@ -228,13 +270,13 @@ public final class Destination {
     }
     subscriptions.clear();
     durableSubscriptions = 0;
-    durable.clear();
-    swift.clear();
+    lanes.clear();
   }
 
   /**
-   * Writes the durable state: byte version 1, long id, byte kind, UTF name, settings, extents of
-   * the durable lane, varint durable subscriptions, each of them. Places of entries are not in it.
+   * Writes the durable state: byte version 2, long id, byte kind, UTF name, settings, byte durable
+   * lanes, each of them rising: byte code, extents; varint durable subscriptions, each of them.
+   * Places of entries are not in it.
    */
   public void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
@@ -242,7 +284,13 @@ public final class Destination {
     out.writeByte(kind().code());
     out.writeUTF(name.name());
     settings.encode(out);
-    durable.extents.encode(out);
+    out.writeByte((int) lanes.durable().stream().filter(DurableLane::wasUsed).count());
+    for (DurableLane lane : lanes.durable()) {
+      if (lane.wasUsed()) {
+        out.writeByte(lane.code());
+        lane.extents.encode(out);
+      }
+    }
     Formats.writeVarint(out, durableSubscriptions);
     for (Subscription subscription : subscriptions.values()) {
       if (subscription.kind().isDurable()) {
@@ -265,12 +313,28 @@ public final class Destination {
     }
     DestinationSettings settings = DestinationSettings.decode(in);
     Destination destination = new Destination(id, name, settings, awaiting, memory, store);
-    destination.durable.extents.decode(in);
-    destination.durable.recount();
+    destination.decodeLanes(in);
     int count = Formats.readCount(in, "subscriptions", 1_000_000);
     for (int i = 0; i < count; i++) {
       destination.add(Subscription.decode(in, destination, memory));
     }
     return destination;
+  }
+
+  private void decodeLanes(DataInput in) throws IOException {
+    int count = in.readUnsignedByte();
+    int before = -1;
+    for (int i = 0; i < count; i++) {
+      int code = in.readUnsignedByte();
+      if (code <= before || code >= LaneCode.PRIORITIES) {
+        throw new IOException(
+            "destination %d has durable lane %d behind %d; they rise from 0 to 9"
+                .formatted(id, code, before));
+      }
+      before = code;
+      DurableLane lane = durable(code);
+      lane.extents.decode(in);
+      lane.recount();
+    }
   }
 }

@@ -33,6 +33,11 @@ public final class DurableLane extends Lane {
     extend(firstSequence, count);
   }
 
+  /** Whether anything was ever in it; if not, a snapshot does not have it. */
+  boolean wasUsed() {
+    return extents.end() > 0;
+  }
+
   /** Where an appended entry lies in the journal; rising by sequence and offset. */
   public void entry(long sequence, long journalOffset, int bytes) {
     runs.append(sequence, journalOffset, bytes);

@@ -3,34 +3,45 @@ package io.lightmq.core.destination;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The messages that are in flight to one consumer. */
 @OwnedBy("shard")
 public final class Holding {
   private final Subscription subscription;
-  private final SequenceSet durable;
-  private final SequenceSet swift;
+  private final OffHeap memory;
+
+  /** One for each lane of which anything was ever in flight to it, by {@link #lanes}. */
+  private SequenceSet[] sets = new SequenceSet[0];
+
+  private int[] lanes = new int[0];
 
   Holding(Subscription subscription, OffHeap memory) {
     this.subscription = subscription;
-    this.durable = new SequenceSet(memory);
-    this.swift = new SequenceSet(memory);
+    this.memory = memory;
   }
 
   /** Messages in flight. */
   public long size() {
-    return durable.size() + swift.size();
+    long sum = 0;
+    for (SequenceSet set : sets) {
+      sum += set.size();
+    }
+    return sum;
   }
 
   /** Messages that {@link Subscription#take} has marked go to this consumer. */
   public void add(Lane lane, long from, long count) {
-    set(lane.code()).add(from, count);
+    SequenceSet set = find(lane.code());
+    (set == null ? make(lane.code()) : set).add(from, count);
   }
 
   /** Whether a message is in flight to this consumer. */
   public boolean contains(int lane, long sequence) {
-    return set(lane).contains(sequence);
+    SequenceSet set = find(lane);
+    return set != null && set.contains(sequence);
   }
 
   /**
@@ -42,26 +53,23 @@ public final class Holding {
     long refused = 0;
     boolean whole = true;
     for (SequenceRange range : ranges) {
-      whole &= isKnown(range.lane()) && isAll(range);
+      whole &= isAll(range);
     }
     if (whole) {
       return new Split(ranges, 0);
     }
     List<SequenceRange> accepted = new ArrayList<>();
     for (SequenceRange range : ranges) {
-      if (!isKnown(range.lane())) {
-        refused += range.count();
-        continue;
-      }
-      refused += split(range, accepted);
+      Lane lane = subscription.lane(range.lane());
+      refused += lane == null ? range.count() : split(range, lane, accepted);
     }
     return new Split(accepted, refused);
   }
 
-  private long split(SequenceRange range, List<SequenceRange> accepted) {
+  private long split(SequenceRange range, Lane of, List<SequenceRange> accepted) {
     int lane = range.lane();
+    SequenceSet set = find(lane);
     // Nothing outside of what exists is worth a look, however long the range claims to be.
-    Lane of = subscription.lane(lane);
     long from = Math.max(range.from(), of.extents.ceiling(range.from()));
     if (from >= range.from() + range.count() || !of.exists(from)) {
       return range.count();
@@ -71,7 +79,7 @@ public final class Holding {
     long runStart = -1;
     long at = from;
     while (at < end) {
-      long mine = set(lane).contains(at) ? set(lane).nextAbsent(at) : at;
+      long mine = set != null && set.contains(at) ? set.nextAbsent(at) : at;
       long good = Math.min(end, mine > at ? mine : subscription.freeUntil(lane, at, end));
       if (good > at) {
         runStart = runStart < 0 ? at : runStart;
@@ -92,14 +100,18 @@ public final class Holding {
   }
 
   private boolean isAll(SequenceRange range) {
-    return set(range.lane()).cardinality(range.from(), range.from() + range.count())
-        == range.count();
+    SequenceSet set = find(range.lane());
+    return set != null
+        && set.cardinality(range.from(), range.from() + range.count()) == range.count();
   }
 
   /** These sequences are this consumer's no more, since they are acknowledged. */
   public void settle(List<SequenceRange> accepted) {
     for (SequenceRange range : accepted) {
-      set(range.lane()).remove(range.from(), range.count());
+      SequenceSet set = find(range.lane());
+      if (set != null) {
+        set.remove(range.from(), range.count());
+      }
     }
   }
 
@@ -112,10 +124,9 @@ public final class Holding {
   public long giveBack(List<SequenceRange> ranges, boolean counted) {
     long refused = 0;
     for (SequenceRange range : ranges) {
-      long given =
-          isKnown(range.lane())
-              ? giveBack(range.lane(), range.from(), range.from() + range.count(), counted)
-              : 0;
+      SequenceSet set = find(range.lane());
+      long end = range.from() + range.count();
+      long given = set == null ? 0 : giveBack(set, range.lane(), range.from(), end, counted);
       refused += range.count() - given;
     }
     return refused;
@@ -124,14 +135,14 @@ public final class Holding {
   /** Frees everything that is in flight to this consumer. */
   public void giveBackAll(boolean counted) {
     if (!subscription.isClosed()) {
-      giveBack(Destination.DURABLE_LANE, 0, Long.MAX_VALUE, counted);
-      giveBack(Destination.VOLATILE_LANE, 0, Long.MAX_VALUE, counted);
+      for (int i = 0; i < sets.length; i++) {
+        giveBack(sets[i], lanes[i], 0, Long.MAX_VALUE, counted);
+      }
     }
     clear();
   }
 
-  private long giveBack(int lane, long from, long to, boolean counted) {
-    SequenceSet set = set(lane);
+  private long giveBack(SequenceSet set, int lane, long from, long to, boolean counted) {
     long given = 0;
     for (long at = set.nextPresent(from, to); at < to; at = set.nextPresent(at, to)) {
       long end = Math.min(to, set.nextAbsent(at));
@@ -145,15 +156,26 @@ public final class Holding {
 
   /** Forgets everything, because the subscription has ended. */
   public void clear() {
-    durable.clear();
-    swift.clear();
+    for (SequenceSet set : sets) {
+      set.clear();
+    }
   }
 
-  private boolean isKnown(int lane) {
-    return lane == Destination.DURABLE_LANE || lane == Destination.VOLATILE_LANE;
+  private @Nullable SequenceSet find(int lane) {
+    for (int i = 0; i < lanes.length; i++) {
+      if (lanes[i] == lane) {
+        return sets[i];
+      }
+    }
+    return null;
   }
 
-  private SequenceSet set(int lane) {
-    return lane == Destination.DURABLE_LANE ? durable : swift;
+  private SequenceSet make(int lane) {
+    SequenceSet made = new SequenceSet(memory);
+    sets = Arrays.copyOf(sets, sets.length + 1);
+    lanes = Arrays.copyOf(lanes, lanes.length + 1);
+    sets[sets.length - 1] = made;
+    lanes[lanes.length - 1] = lane;
+    return made;
   }
 }

@@ -111,6 +111,7 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
     } else {
       visibleEnd = extents.end();
       visible = appended;
+      destination.moved();
     }
   }
 
@@ -141,6 +142,9 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
       head = (head + 1) % waitingEnd.length;
       waiting--;
       moved = true;
+    }
+    if (moved) {
+      destination.moved();
     }
     return moved;
   }

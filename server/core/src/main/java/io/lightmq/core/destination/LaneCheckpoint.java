@@ -13,11 +13,10 @@ public final class LaneCheckpoint {
   private final LanePlan plan;
   private boolean released;
 
-  LaneCheckpoint(Destination destination, boolean rewritten) {
-    DurableLane lane = destination.durable();
+  LaneCheckpoint(Destination destination, DurableLane lane, boolean rewritten) {
     long from = rewritten ? 0 : lane.runs.firstSequence();
     NeededSet needed =
-        new NeededSet(lane.extents, destination.subscriptions(), from, lane.extents.end());
+        new NeededSet(lane, destination.subscriptions(), from, lane.extents.end());
     this.runs = lane.runs.freeze();
     long entries = lane.extents.count(from, lane.extents.end());
     long bytes = runs.bytes();

@@ -20,22 +20,24 @@ final class NeededSet implements Wanted {
   private int blocks;
   private long size;
 
-  /** What the cursors need of {@code from} to {@code to} - 1, as far as it exists. */
-  NeededSet(Extents extents, Collection<Subscription> subscriptions, long from, long to) {
+  /** What the subscriptions need of {@code from} to {@code to} - 1 of a lane, as far as it exists. */
+  NeededSet(Lane lane, Collection<Subscription> subscriptions, long from, long to) {
+    Extents extents = lane.extents;
+    Cursor[] cursors =
+        subscriptions.stream().map(each -> each.cursor(lane)).toArray(Cursor[]::new);
     long at = extents.ceiling(from);
     while (at < to && extents.exists(at)) {
       long key = Cursor.key(at);
       long blockEnd = (key + 1) << SequenceSet.BLOCK_BITS;
       long end = Math.min(Math.min(to, blockEnd), extents.extentEnd(at));
-      add(key, at, end, subscriptions);
+      add(key, at, end, cursors);
       at = extents.ceiling(end);
     }
   }
 
-  private void add(long key, long from, long to, Collection<Subscription> subscriptions) {
+  private void add(long key, long from, long to, Cursor[] cursors) {
     boolean allDone = true;
-    for (Subscription subscription : subscriptions) {
-      Cursor cursor = subscription.durableCursor();
+    for (Cursor cursor : cursors) {
       allDone &= cursor.start() >= to || cursor.acknowledged.isFull(key);
     }
     if (allDone) {
@@ -45,8 +47,7 @@ final class NeededSet implements Wanted {
     int count = 0;
     for (long at = from & ~63L; at < to; at += 64) {
       long word = 0;
-      for (Subscription subscription : subscriptions) {
-        Cursor cursor = subscription.durableCursor();
+      for (Cursor cursor : cursors) {
         word |= ~cursor.acknowledged.wordAt(at) & mask(at, Math.max(from, cursor.start()), to);
       }
       bitmap[(int) ((at & (SequenceSet.BLOCK - 1)) >>> 6)] = word;

@@ -5,6 +5,7 @@ import io.lightmq.wire.entry.SequenceRange;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 public final class Subscription {
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
 
   /** Takes requests for Touched records. */
   @FunctionalInterface
@@ -29,9 +30,11 @@ public final class Subscription {
   private final @Nullable String clientId;
   private final @Nullable String name;
   private final boolean noLocal;
-  private final Cursor durable;
-  private final Cursor swift;
   private final View view;
+
+  /** One for each lane of the destination, in the order of their coming. */
+  private Cursor[] cursors = new Cursor[0];
+
   private final OffHeap memory;
   private int consumers;
   private boolean closed;
@@ -51,13 +54,22 @@ public final class Subscription {
     this.name = name;
     this.noLocal = noLocal;
     this.memory = memory;
-    this.durable = new Cursor(destination.durable(), memory);
-    this.swift = new Cursor(destination.swift(), memory);
-    this.view = new View(this, durable, swift);
-    if (kind != SubscriptionKind.QUEUE) {
-      durable.startAt(destination.durable().extents.end());
+    this.view = new View(this);
+    for (DurableLane lane : destination.durableLanes()) {
+      add(lane).startAt(kind == SubscriptionKind.QUEUE ? 0 : lane.extents.end());
     }
-    swift.startAt(destination.swift().extents.end());
+    for (VolatileLane lane : destination.swiftLanes()) {
+      add(lane).startAt(lane.extents.end());
+    }
+  }
+
+  /** A lane has come, which this subscription wants from its beginning on. */
+  Cursor add(Lane lane) {
+    Cursor added = new Cursor(lane, memory);
+    cursors = Arrays.copyOf(cursors, cursors.length + 1);
+    cursors[cursors.length - 1] = added;
+    view.add(added);
+    return added;
   }
 
   /** Unique among all subscriptions of the shard, never reused. */
@@ -117,22 +129,39 @@ public final class Subscription {
 
   /** Messages that are not acknowledged, visible or not. */
   public long backlog() {
-    return durable.backlog() + swift.backlog();
+    long sum = 0;
+    for (Cursor cursor : cursors) {
+      sum += cursor.backlog();
+    }
+    return sum;
   }
 
   /** Visible messages that are free. */
   public long ready() {
-    return durable.ready() + swift.ready();
+    long sum = 0;
+    for (Cursor cursor : cursors) {
+      sum += cursor.ready();
+    }
+    return sum;
   }
 
   /** Messages in flight. */
   public long inFlight() {
-    return durable.inFlight.size() + swift.inFlight.size();
+    long sum = 0;
+    for (Cursor cursor : cursors) {
+      sum += cursor.inFlight.size();
+    }
+    return sum;
   }
 
-  /** The lowest unacknowledged sequence of the durable lane, or the lane's end. */
-  public long firstUnacknowledged() {
-    return durable.firstUnacknowledged();
+  /** The lowest unacknowledged sequence of a lane, or the lane's end. */
+  public long firstUnacknowledged(Lane lane) {
+    return cursor(lane).firstUnacknowledged();
+  }
+
+  /** Messages of a lane that are not acknowledged, visible or not. */
+  public long backlog(Lane lane) {
+    return cursor(lane).backlog();
   }
 
   // ---- giving out ----
@@ -215,8 +244,8 @@ public final class Subscription {
     long added = 0;
     while (first < end && cursor.lane.exists(first)) {
       long stop = Math.min(end, cursor.lane.extents.extentEnd(first));
-      if (cursor == swift) {
-        releaseUnacknowledged(first, stop);
+      if (cursor.lane instanceof VolatileLane swift) {
+        releaseUnacknowledged(cursor, swift, first, stop);
       }
       added += cursor.acknowledge(first, stop);
       first = cursor.lane.extents.ceiling(stop);
@@ -224,11 +253,12 @@ public final class Subscription {
     return added;
   }
 
-  private void releaseUnacknowledged(long from, long to) {
-    for (long at = swift.acknowledged.nextAbsent(from);
+  private static void releaseUnacknowledged(
+      Cursor cursor, VolatileLane lane, long from, long to) {
+    for (long at = cursor.acknowledged.nextAbsent(from);
         at < to;
-        at = swift.acknowledged.nextAbsent(at + 1)) {
-      destination.swift().release(at);
+        at = cursor.acknowledged.nextAbsent(at + 1)) {
+      lane.release(at);
     }
   }
 
@@ -253,18 +283,21 @@ public final class Subscription {
 
   /** After an unclean stop: what is unacknowledged in touched blocks may have been seen. */
   public void flagTouched() {
-    durable.flagTouched();
+    for (Cursor cursor : cursors) {
+      cursor.flagTouched();
+    }
   }
 
   /** Asks for the Touched records of a run about to be published, if consumers wait for it. */
-  public void touchForRun(long firstSequence, int count, Touches touches) {
+  public void touchForRun(DurableLane lane, long firstSequence, int count, Touches touches) {
     if (consumers == 0 || !kind.isDurable()) {
       return;
     }
+    Cursor cursor = cursor(lane);
     long last = Cursor.key(firstSequence + count - 1);
     for (long key = Cursor.key(firstSequence); key <= last; key++) {
-      if (durable.request(key)) {
-        touches.touch(this, durable.lane.code(), key);
+      if (cursor.request(key)) {
+        touches.touch(this, lane.code(), key);
       }
     }
   }
@@ -278,8 +311,9 @@ public final class Subscription {
 
   /** Shows all free messages, visible or not, as a purge takes them. */
   public void forEachFree(Ranges ranges) {
-    forEachFree(durable, ranges);
-    forEachFree(swift, ranges);
+    for (Cursor cursor : cursors) {
+      forEachFree(cursor, ranges);
+    }
   }
 
   private static void forEachFree(Cursor cursor, Ranges ranges) {
@@ -323,54 +357,53 @@ public final class Subscription {
   // ---- life ----
 
   Cursor cursor(Lane lane) {
-    return lane == durable.lane ? durable : swift;
+    return cursor(lane.code());
   }
 
   private Cursor cursor(int lane) {
-    if (lane == durable.lane.code()) {
-      return durable;
+    Cursor found = find(lane);
+    if (found == null) {
+      throw new IllegalArgumentException(
+          "destination %d has %d lanes, but none with code %d"
+              .formatted(destination.id(), cursors.length, lane));
     }
-    if (lane == swift.lane.code()) {
-      return swift;
-    }
-    throw new IllegalArgumentException(
-        "destination %d has the lanes %d and %d, not %d"
-            .formatted(destination.id(), durable.lane.code(), swift.lane.code(), lane));
+    return found;
   }
 
-  Lane lane(int code) {
-    return cursor(code).lane;
+  private @Nullable Cursor find(int lane) {
+    for (Cursor cursor : cursors) {
+      if (cursor.lane.code() == lane) {
+        return cursor;
+      }
+    }
+    return null;
+  }
+
+  /** The lane of a code, or null if the destination never used it. */
+  @Nullable Lane lane(int code) {
+    Cursor found = find(code);
+    return found == null ? null : found.lane;
   }
 
   /** Gives up what it still needs and its memory. */
   void clear() {
     closed = true;
-    long at = swift.firstUnacknowledged();
-    while (swift.lane.exists(at)) {
-      long stop = swift.lane.extents.extentEnd(at);
-      releaseUnacknowledged(at, stop);
-      at = swift.lane.extents.ceiling(stop);
+    for (Cursor cursor : cursors) {
+      if (cursor.lane instanceof VolatileLane swift) {
+        long at = cursor.firstUnacknowledged();
+        while (swift.exists(at)) {
+          long stop = swift.extents.extentEnd(at);
+          releaseUnacknowledged(cursor, swift, at, stop);
+          at = swift.extents.ceiling(stop);
+        }
+      }
+      cursor.clear();
     }
-    durable.clear();
-    swift.clear();
-  }
-
-  void trim(long durableBelow, long volatileBelow) {
-    durable.trim(durableBelow);
-    swift.trim(volatileBelow);
-  }
-
-  Cursor durableCursor() {
-    return durable;
-  }
-
-  long firstVolatileUnacknowledged() {
-    return swift.firstUnacknowledged();
   }
 
   /**
-   * Byte version 1, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local), UTF client
-   * id, UTF name, cursor.
+   * Byte version 2, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local), UTF client
+   * id, UTF name, a cursor for each durable lane that the destination has in front.
    */
   void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
@@ -383,7 +416,11 @@ public final class Subscription {
     if (name != null) {
       out.writeUTF(name);
     }
-    durable.encode(out);
+    for (DurableLane lane : destination.durableLanes()) {
+      if (lane.wasUsed()) {
+        cursor(lane).encode(out);
+      }
+    }
   }
 
   static Subscription decode(DataInput in, Destination destination, OffHeap memory)
@@ -402,7 +439,9 @@ public final class Subscription {
     String name = (flags & 2) != 0 ? in.readUTF() : null;
     Subscription subscription =
         new Subscription(id, destination, kind, clientId, name, (flags & 4) != 0, memory);
-    subscription.durable.decode(in);
+    for (DurableLane lane : destination.durableLanes()) {
+      subscription.cursor(lane).decode(in);
+    }
     return subscription;
   }
 }

@@ -32,7 +32,9 @@ public final class VolatileLane extends Lane {
           "destination " + destination().id() + " has no subscription that needs an entry");
     }
     extend(sequence, 1);
-    handles.set(sequence, store.put(entry, destination().durable().last(), needs) + 1);
+    Lane before = destination().lane(LaneCode.durable(LaneCode.priority(code())));
+    long after = before == null ? -1 : before.last();
+    handles.set(sequence, store.put(entry, after, needs) + 1);
   }
 
   /** Bytes of an entry. */
@@ -50,7 +52,7 @@ public final class VolatileLane extends Lane {
     store.copyTo(handle(sequence), into);
   }
 
-  /** The durable lane's last sequence when this one was appended. */
+  /** The last sequence of the durable lane of the same priority when this one was appended. */
   long after(long sequence) {
     return store.after(handle(sequence));
   }

@@ -1,6 +1,8 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Subscription;
@@ -200,11 +202,12 @@ final class Administration {
     long bytes = 0;
     for (Subscription subscription : destination.subscriptions()) {
       List<SequenceRange> kept = new ArrayList<>();
-      subscription.forEachInFlight(
-          Destination.DURABLE_LANE,
-          (lane, from, count) -> kept.add(new SequenceRange(lane, from, count)));
+      for (DurableLane lane : destination.durableLanes()) {
+        subscription.forEachInFlight(
+            lane.code(), (code, from, count) -> kept.add(new SequenceRange(code, from, count)));
+      }
       inFlight.put(subscription, kept);
-      bytes += 64 + 20L * kept.size();
+      bytes += 64L * destination.durableLanes().size() + 20L * kept.size();
       if (kept.size() > Purged.MAX_RANGES || bytes > maxBatchBytes) {
         throw new Refusal(
             FaultCode.RETRY_LATER,
@@ -221,10 +224,14 @@ final class Administration {
   }
 
   private void purge(Destination destination, Subscription subscription, List<SequenceRange> kept) {
-    long through = destination.durable().last();
-    if (through >= 0) {
+    for (DurableLane lane : destination.durableLanes()) {
+      if (lane.last() < 0) {
+        continue;
+      }
+      List<SequenceRange> ofLane =
+          kept.stream().filter(range -> range.lane() == lane.code()).toList();
       Purged purged =
-          new Purged(destination.id(), subscription.id(), Destination.DURABLE_LANE, through, kept);
+          new Purged(destination.id(), subscription.id(), lane.code(), lane.last(), ofLane);
       if (subscription.kind().isDurable()) {
         recorder.record(purged);
       } else {
@@ -234,7 +241,7 @@ final class Administration {
     List<SequenceRange> free = new ArrayList<>();
     subscription.forEachFree(
         (lane, from, count) -> {
-          if (lane == Destination.VOLATILE_LANE) {
+          if (!LaneCode.isDurable(lane)) {
             free.add(new SequenceRange(lane, from, count));
           }
         });

@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
@@ -249,10 +250,12 @@ final class Checkpoints {
   private Map<Long, Long> liveBytes() {
     Map<Long, Long> live = new HashMap<>();
     for (Destination destination : state.destinations().all()) {
-      for (Piece piece : destination.durable().pieces()) {
-        long needed = destination.needed(piece);
-        long bytes = needed == 0 ? 0 : Math.max(1, piece.bytes() / piece.count() * needed);
-        live.merge(piece.segmentAddress(), bytes, Long::sum);
+      for (DurableLane lane : destination.durableLanes()) {
+        for (Piece piece : lane.pieces()) {
+          long needed = destination.needed(piece);
+          long bytes = needed == 0 ? 0 : Math.max(1, piece.bytes() / piece.count() * needed);
+          live.merge(piece.segmentAddress(), bytes, Long::sum);
+        }
       }
     }
     return live;
@@ -356,17 +359,17 @@ final class Checkpoints {
       DestagePlan plan,
       List<Piece> pieces,
       SnapshotStore.Published published) {
-    Map<Long, List<Piece>> byDestination = new HashMap<>();
-    for (Piece piece : pieces) {
-      byDestination.computeIfAbsent(piece.destinationId(), id -> new ArrayList<>()).add(piece);
-    }
-    Set<Long> planned = new HashSet<>();
-    plan.lanes().forEach(lane -> planned.add(lane.destinationId()));
+    Map<Long, LanePieces> byDestination = LanePieces.byDestination(pieces);
+    Map<Long, Integer> planned = new HashMap<>();
+    plan.lanes().forEach(lane -> planned.merge(lane.destinationId(), 1 << lane.lane(), (a, b) -> a | b));
     for (Destination destination : state.destinations().all()) {
-      List<Piece> now = byDestination.getOrDefault(destination.id(), new ArrayList<>());
-      now.sort(Comparator.comparingLong(Piece::firstSequence));
-      if (planned.contains(destination.id()) || !now.equals(destination.durable().pieces())) {
-        destination.durable().install(now, plan.offset());
+      LanePieces all = byDestination.getOrDefault(destination.id(), LanePieces.NONE);
+      int lanes = planned.getOrDefault(destination.id(), 0);
+      for (DurableLane lane : destination.durableLanes()) {
+        List<Piece> now = all.of(lane.code());
+        if ((lanes & 1 << lane.code()) != 0 || !now.equals(lane.pieces())) {
+          lane.install(now, plan.offset());
+        }
       }
     }
     encoded.release();

@@ -1,8 +1,10 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.runtime.OwnedBy;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** What happened since start. */
 @OwnedBy("shard")
@@ -12,7 +14,20 @@ final class Counters {
     long messages;
     long bytes;
     long newestMillis;
-    final AgeSamples ages = new AgeSamples();
+    private @Nullable AgeSamples[] ages = new @Nullable AgeSamples[0];
+
+    /** When some of a durable lane's messages came. */
+    AgeSamples ages(int lane) {
+      if (lane >= ages.length) {
+        ages = Arrays.copyOf(ages, lane + 1);
+      }
+      AgeSamples known = ages[lane];
+      if (known == null) {
+        known = new AgeSamples();
+        ages[lane] = known;
+      }
+      return known;
+    }
   }
 
   /** Of one subscription. */
@@ -40,10 +55,10 @@ final class Counters {
   }
 
   /** A durable message came, now or before the start. */
-  void came(long destinationId, long lastSequence, long millis) {
+  void came(long destinationId, int lane, long lastSequence, long millis) {
     Published of = published(destinationId);
     of.newestMillis = Math.max(of.newestMillis, millis);
-    of.ages.sample(lastSequence, millis);
+    of.ages(lane).sample(lastSequence, millis);
   }
 
   /** Takes over when messages came that were replayed at start; nothing is counted yet. */

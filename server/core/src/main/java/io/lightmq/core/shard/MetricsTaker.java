@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
@@ -102,12 +103,16 @@ final class MetricsTaker {
   private BrokerMetrics.DestinationUse take(Destination destination) {
     Counters.Published published = parts.counters().published(destination.id());
     List<BrokerMetrics.SubscriptionUse> subscriptions = new ArrayList<>();
-    long first = Long.MAX_VALUE;
     for (Subscription subscription : destination.subscriptions()) {
       subscriptions.add(take(destination, subscription, published));
-      first = Math.min(first, subscription.firstUnacknowledged());
     }
-    published.ages.forgetBelow(first);
+    for (DurableLane lane : destination.durableLanes()) {
+      long first = Long.MAX_VALUE;
+      for (Subscription subscription : destination.subscriptions()) {
+        first = Math.min(first, subscription.firstUnacknowledged(lane));
+      }
+      published.ages(lane.code()).forgetBelow(first);
+    }
     return new BrokerMetrics.DestinationUse(
         destination.name(),
         lower(destination.settings().tier()),
@@ -136,17 +141,30 @@ final class MetricsTaker {
         oldest == 0 ? 0 : newest - oldest);
   }
 
-  /** When the oldest unacknowledged message came: from its bytes, else from samples. */
+  /** When the oldest unacknowledged message of the durable lanes came; 0 if there is none. */
   private long oldestMillis(
       Destination destination, Subscription subscription, Counters.Published published) {
-    long first = subscription.firstUnacknowledged();
-    if (destination.durable().locate(first, location)
+    long oldest = 0;
+    for (DurableLane lane : destination.durableLanes()) {
+      if (subscription.backlog(lane) > 0) {
+        long millis =
+            oldestMillis(
+                lane, subscription.firstUnacknowledged(lane), published.ages(lane.code()));
+        oldest = oldest == 0 ? millis : Math.min(oldest, millis);
+      }
+    }
+    return oldest;
+  }
+
+  /** When a message came: from its bytes, else from samples. */
+  private long oldestMillis(DurableLane lane, long first, AgeSamples ages) {
+    if (lane.locate(first, location)
         && location.piece() == null
         && location.firstSequence() == first
         && parts.window().contains(location.journalOffset())) {
       return parts.window().getLong(location.journalOffset() + ENQUEUED_AT);
     }
-    long sampled = published.ages.cameAt(first);
+    long sampled = ages.cameAt(first);
     return sampled == 0 ? snapshotMillis : sampled;
   }
 

@@ -1,11 +1,15 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.UUID;
 
 /** Where messages find room: on the disk unless it is full, or in the memory for volatile ones. */
 @OwnedBy("shard")
@@ -42,8 +46,8 @@ final class Placing {
     return diskFull;
   }
 
-  /** Checks a run's bytes; returns how many its entries take. */
-  long check(PeerSession session, int count, ByteBuffer messages) {
+  /** Checks a run's bytes. */
+  Runs.Checked check(PeerSession session, int count, ByteBuffer messages) {
     return runs.check(count, messages, session.user().length);
   }
 
@@ -95,20 +99,54 @@ final class Placing {
         : "destination " + destinationId + " was deleted";
   }
 
-  /** Puts messages into a volatile lane. */
-  void storeVolatile(
-      PeerSession session,
-      Destination destination,
-      boolean persistent,
-      int count,
-      ByteBuffer messages) {
-    long first = recorder.firstSequence(destination.swift(), count);
-    EntryStamp stamp = stamp(session, destination, Destination.VOLATILE_LANE, persistent);
-    runs.store(destination.swift(), first, stamp, count, messages);
+  /** Records a run that goes into durable lanes: as one record, whatever its priorities. */
+  void storeDurable(
+      PeerSession session, UUID link, long number, Destination destination, Runs.Checked run) {
+    List<LaneRun> parts = run.byPriority();
+    if (parts.size() == 1) {
+      LaneRun all = parts.get(0);
+      DurableLane lane = destination.durable(all.priority());
+      recorder.publish(
+          link, number, lane, durableStamp(session, lane), all.count(), all.messages());
+      return;
+    }
+    // Another shard epoch, if one is needed, has to begin before the record does.
+    for (LaneRun part : parts) {
+      recorder.firstSequence(destination.durable(part.priority()), part.count());
+    }
+    Recorder.Transaction transaction =
+        recorder.begin(link, number, parts.size(), destination.settings().tier().mark());
+    for (LaneRun part : parts) {
+      DurableLane lane = destination.durable(part.priority());
+      transaction.publish(lane, durableStamp(session, lane), part.count(), part.messages());
+    }
+    transaction.commit();
   }
 
-  /** What the broker writes on each message. */
-  EntryStamp stamp(PeerSession session, Destination destination, int lane, boolean persistent) {
+  /** Puts messages into volatile lanes; {@link #showVolatile} or the recorder shows them then. */
+  void storeVolatile(
+      PeerSession session, Destination destination, boolean persistent, Runs.Checked run) {
+    for (LaneRun part : run.byPriority()) {
+      VolatileLane lane = destination.swift(part.priority());
+      long first = recorder.firstSequence(lane, part.count());
+      EntryStamp stamp = stamp(session, destination, lane.code(), persistent);
+      runs.store(lane, first, stamp, part.count(), part.messages());
+    }
+  }
+
+  /** Shows what was put into the volatile lanes of some priorities. */
+  static void showVolatile(Destination destination, int priorities) {
+    for (int rest = priorities; rest != 0; rest &= rest - 1) {
+      destination.swift(Integer.numberOfTrailingZeros(rest)).show();
+    }
+  }
+
+  /** What the broker writes on each message of a durable lane. */
+  EntryStamp durableStamp(PeerSession session, DurableLane lane) {
+    return stamp(session, lane.destination(), lane.code(), true);
+  }
+
+  private EntryStamp stamp(PeerSession session, Destination destination, int lane, boolean persistent) {
     return new EntryStamp(
         lane,
         persistent ? Entry.PERSISTENT : 0,
@@ -119,10 +157,11 @@ final class Placing {
   }
 
   /** Counts what was published. */
-  void count(Destination destination, int messages, long bytes, boolean durable) {
-    counters.published(destination.id(), messages, bytes, time.millis());
-    if (durable) {
-      counters.came(destination.id(), destination.durable().last(), time.millis());
+  void count(Destination destination, Runs.Checked run, boolean durable) {
+    counters.published(destination.id(), run.count(), run.entryBytes(), time.millis());
+    for (int rest = durable ? run.priorities() : 0; rest != 0; rest &= rest - 1) {
+      DurableLane lane = destination.durable(Integer.numberOfTrailingZeros(rest));
+      counters.came(destination.id(), lane.code(), lane.last(), time.millis());
     }
   }
 }

@@ -8,7 +8,6 @@ import io.lightmq.core.transaction.Link;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
-import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -163,8 +162,7 @@ final class Publishing {
   }
 
   private boolean decide(PeerSession session, Link link, Command.Publish command, boolean overdue) {
-    ByteBuffer messages = command.messages().buffer();
-    long entryBytes = placing.check(session, command.count(), messages);
+    Runs.Checked run = placing.check(session, command.count(), command.messages().buffer());
     Destination destination = state.destinations().find(command.destinationId());
     if (destination == null) {
       throw new Refusal(
@@ -175,28 +173,23 @@ final class Publishing {
     Placement placement = destination.placement(persistent);
     if (placement == Placement.DURABLE) {
       placing.checkDisk();
-      recorder.publish(
-          link.id(),
-          command.number(),
-          destination,
-          placing.stamp(session, destination, Destination.DURABLE_LANE, true),
-          command.count(),
-          messages);
+      placing.storeDurable(session, link.id(), command.number(), destination, run);
       receipts.answer(destination.settings().tier().mark(), session.peer(), command.correlation());
     } else {
-      if (placement == Placement.VOLATILE && !placing.fits(command.count(), entryBytes)) {
+      if (placement == Placement.VOLATILE && !placing.fits(run.count(), run.entryBytes())) {
         if (overdue) {
-          throw placing.memoryFull(entryBytes, MAX_HELD_MILLIS);
+          throw placing.memoryFull(run.entryBytes(), MAX_HELD_MILLIS);
         }
         return false;
       }
-      Mark awaited = placement == Placement.VOLATILE ? destination.awaited() : null;
+      Mark awaited =
+          placement == Placement.VOLATILE ? destination.awaited(run.priorities()) : null;
       if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
         return false;
       }
       if (placement == Placement.VOLATILE) {
-        placing.storeVolatile(session, destination, persistent, command.count(), messages);
-        destination.swift().show();
+        placing.storeVolatile(session, destination, persistent, run);
+        Placing.showVolatile(destination, run.priorities());
         ready.add(destination);
       }
       if (persistent) {
@@ -204,7 +197,7 @@ final class Publishing {
       }
       receipts.answerBehind(awaited, session.peer(), command.correlation());
     }
-    placing.count(destination, command.count(), entryBytes, placement == Placement.DURABLE);
+    placing.count(destination, run, placement == Placement.DURABLE);
     return true;
   }
 

@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.wire.entry.Entry;
 import java.util.List;
 
@@ -13,7 +14,9 @@ final class RecordBytes {
   }
 
   private static long overhead(int count, int userBytes) {
-    return 128 + (long) Math.max(0, count) * (Entry.HEADER_BYTES + userBytes);
+    // A run may be split into ten, by priority.
+    return 64 + 64L * Math.min(Math.max(1, count), LaneCode.PRIORITIES)
+        + (long) Math.max(0, count) * (Entry.HEADER_BYTES + userBytes);
   }
 
   static long of(Command.Commit command, int userBytes) {

@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.RecordWriter;
@@ -156,26 +157,26 @@ final class Recorder {
   }
 
   /**
-   * Records a run, whose messages become visible with their destination's mark.
+   * Records a run of one lane, whose messages become visible with their destination's mark.
    *
    * @param messages each an int length and so many bytes, checked
    */
   void publish(
       UUID link,
       long number,
-      Destination destination,
+      DurableLane lane,
       EntryStamp stamp,
       int count,
       ByteBuffer messages) {
-    long first = firstSequence(destination.durable(), count);
+    long first = firstSequence(lane, count);
     state.apply(writer.writeRun(link, number, first, stamp, count, messages, expiryFrom(stamp)));
-    touch(destination, first, count);
-    show(destination.durable(), destination.settings().tier().mark());
+    touch(lane, first, count);
+    show(lane, lane.destination().settings().tier().mark());
   }
 
-  private void touch(Destination destination, long first, long count) {
-    for (Subscription subscription : destination.subscriptions()) {
-      subscription.touchForRun(first, (int) count, touches);
+  private void touch(DurableLane lane, long first, long count) {
+    for (Subscription subscription : lane.destination().subscriptions()) {
+      subscription.touchForRun(lane, first, (int) count, touches);
     }
   }
 
@@ -194,14 +195,17 @@ final class Recorder {
     return lane.tail(state.epoch());
   }
 
-  /** A transaction that is being recorded; nothing else may be recorded before {@link #commit}. */
+  /**
+   * A record of several parts that is being written, of a transaction or of a run with several
+   * priorities; nothing else may be recorded before {@link #commit}.
+   */
   final class Transaction {
     private final UUID link;
     private final long number;
     private final Mark mark;
     private final List<Part> parts = new ArrayList<>();
-    private final Map<Destination, Long> next = new LinkedHashMap<>();
-    private final Map<Destination, Long> firsts = new HashMap<>();
+    private final Map<DurableLane, Long> next = new LinkedHashMap<>();
+    private final Map<DurableLane, Long> firsts = new HashMap<>();
 
     private Transaction(UUID link, long number, int parts, Mark mark) {
       this.link = link;
@@ -211,11 +215,11 @@ final class Recorder {
     }
 
     /** Adds a run. */
-    void publish(Destination destination, EntryStamp stamp, int count, ByteBuffer messages) {
-      Long known = next.get(destination);
-      long first = known == null ? destination.durable().tail(state.epoch()) : known;
-      next.put(destination, first + count);
-      firsts.putIfAbsent(destination, first);
+    void publish(DurableLane lane, EntryStamp stamp, int count, ByteBuffer messages) {
+      Long known = next.get(lane);
+      long first = known == null ? lane.tail(state.epoch()) : known;
+      next.put(lane, first + count);
+      firsts.putIfAbsent(lane, first);
       parts.add(writer.writeRun(null, 0, first, stamp, count, messages, expiryFrom(stamp)));
     }
 
@@ -230,18 +234,16 @@ final class Recorder {
       writer.endCommitted();
       state.apply(new Committed(link, number, parts));
       next.forEach(
-          (destination, end) -> {
-            touch(
-                destination,
-                firsts.getOrDefault(destination, end),
-                end - firsts.getOrDefault(destination, end));
-            show(destination.durable(), mark);
+          (lane, end) -> {
+            long first = firsts.getOrDefault(lane, end);
+            touch(lane, first, end - first);
+            show(lane, mark);
           });
     }
   }
 
   /**
-   * Begins a transaction.
+   * Begins a record of several parts.
    *
    * @param parts how many runs and acknowledgements it has
    * @param mark the strongest mark of its destinations

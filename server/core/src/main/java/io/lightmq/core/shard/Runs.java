@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
@@ -7,6 +8,8 @@ import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Checks the bytes of runs before anything is done with them, and stores those of volatile ones.
@@ -26,17 +29,51 @@ final class Runs {
   }
 
   /**
-   * Checks that a run is whole.
+   * A checked run.
    *
-   * @return the bytes of its entries
+   * @param entryBytes what its entries take
+   * @param priorities a bit for each priority that any of its messages has
    */
-  long check(int count, ByteBuffer messages, int userBytes) {
+  record Checked(int count, ByteBuffer messages, long entryBytes, int priorities) {
+
+    /** The run by priorities, rising; bytes are copied only if there is more than one. */
+    List<LaneRun> byPriority() {
+      int rest = priorities;
+      if (Integer.bitCount(rest) == 1) {
+        return List.of(new LaneRun(Integer.numberOfTrailingZeros(rest), count, messages));
+      }
+      List<LaneRun> runs = new ArrayList<>(Integer.bitCount(rest));
+      for (; rest != 0; rest &= rest - 1) {
+        runs.add(of(Integer.numberOfTrailingZeros(rest)));
+      }
+      return runs;
+    }
+
+    private LaneRun of(int priority) {
+      ByteBuffer into = ByteBuffer.allocate(messages.remaining());
+      int found = 0;
+      int at = messages.position();
+      for (int i = 0; i < count; i++) {
+        int bytes = 4 + messages.getInt(at);
+        if (MessageReader.priority(messages, at + 4) == priority) {
+          into.put(into.position(), messages, at, bytes).position(into.position() + bytes);
+          found++;
+        }
+        at += bytes;
+      }
+      return new LaneRun(priority, found, into.flip());
+    }
+  }
+
+  /** Checks that a run is whole. */
+  Checked check(int count, ByteBuffer messages, int userBytes) {
     if (count < 1 || count > MAX_COUNT) {
       throw new Refusal(
           FaultCode.PROTOCOL_ERROR, "a run has 1 to " + MAX_COUNT + " messages, not " + count);
     }
     int at = messages.position();
     int limit = messages.limit();
+    int priorities = 0;
     for (int i = 0; i < count; i++) {
       int length = limit - at < 4 ? -1 : messages.getInt(at);
       if (length < MessageReader.minBytes() || length > limit - at - 4) {
@@ -58,6 +95,13 @@ final class Runs {
             FaultCode.TOO_LARGE,
             "a message has " + length + " bytes; the broker's limit is " + maxMessageBytes);
       }
+      int priority = MessageReader.priority(messages, at + 4);
+      if (priority < 0 || priority >= LaneCode.PRIORITIES) {
+        throw new Refusal(
+            FaultCode.PROTOCOL_ERROR,
+            "message " + i + " of " + count + " has priority " + priority + ", not 0 to 9");
+      }
+      priorities |= 1 << priority;
       at += 4 + length;
     }
     if (at != limit) {
@@ -71,7 +115,7 @@ final class Runs {
           FaultCode.TOO_LARGE,
           "the run's entries take " + entryBytes + " bytes; the limit is " + maxRunBytes);
     }
-    return entryBytes;
+    return new Checked(count, messages, entryBytes, priorities);
   }
 
   /** Copies a checked run into a volatile lane. */

@@ -1,8 +1,8 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Consumer;
-import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Holding;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Split;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
@@ -110,7 +110,7 @@ final class Settlements {
 
   /** Whether an acknowledgement in this lane is a durable fact. */
   static boolean isRecorded(Subscription subscription, int lane) {
-    return subscription.kind().isDurable() && lane == Destination.DURABLE_LANE;
+    return subscription.kind().isDurable() && LaneCode.isDurable(lane);
   }
 
   /** Ends what was accepted: the records are applied before. */

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.delivery.Fetcher;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.VolatileStore;
 import io.lightmq.core.record.RecordCodec;
@@ -14,7 +15,6 @@ import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.journal.Window;
-import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.snapshot.Ballast;
 import io.lightmq.core.storage.snapshot.Snapshot;
@@ -26,11 +26,7 @@ import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -104,7 +100,9 @@ final class Shard implements ShardBatch.Observer {
     this.journal = journals.make(storeId);
     Listening listener = new Listening();
     long end = journal.start(from, listener);
-    state.destinations().all().forEach(destination -> destination.durable().show());
+    for (Destination destination : state.destinations().all()) {
+      destination.durableLanes().forEach(DurableLane::show);
+    }
     state.links().allUsed(loops.clock().wallMillis());
     this.clean = state.stopped() && !replayed;
     this.window = new Window(memory, settings.windowBytes(), end);
@@ -170,18 +168,16 @@ final class Shard implements ShardBatch.Observer {
     }
     Snapshot snapshot = loaded.snapshot().get();
     StateSnapshot.decode(snapshot.state(), state);
-    Map<Long, List<Piece>> pieces = new HashMap<>();
-    for (Piece piece : snapshot.pieces()) {
-      pieces.computeIfAbsent(piece.destinationId(), id -> new ArrayList<>()).add(piece);
-    }
-    pieces.forEach(
-        (id, all) -> {
-          Destination destination = state.destinations().find(id);
-          if (destination != null) {
-            all.sort(Comparator.comparingLong(Piece::firstSequence));
-            destination.durable().install(all, snapshot.offset());
-          }
-        });
+    LanePieces.byDestination(snapshot.pieces())
+        .forEach(
+            (id, pieces) -> {
+              Destination destination = state.destinations().find(id);
+              if (destination != null) {
+                for (DurableLane lane : destination.durableLanes()) {
+                  lane.install(pieces.of(lane.code()), snapshot.offset());
+                }
+              }
+            });
     return snapshot.offset();
   }
 
@@ -213,6 +209,7 @@ final class Shard implements ShardBatch.Observer {
         int at = Math.toIntExact(run.entries().offset() - first);
         came.came(
             run.destinationId(),
+            run.lane(),
             run.firstSequence() + run.entries().count() - 1,
             Entry.enqueuedMillis(bytes, at));
       } else if (record instanceof ShardRecord.Committed committed) {

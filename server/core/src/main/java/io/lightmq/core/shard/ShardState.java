@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord;
@@ -179,11 +180,12 @@ final class ShardState {
   }
 
   private void published(Published record) {
-    DurableLane lane = changing(record.destinationId()).durable();
-    if (lane.code() != record.lane()) {
+    if (!LaneCode.isDurable(record.lane())) {
       throw new IllegalStateException(
-          "destination " + record.destinationId() + " has no lane " + record.lane());
+          "a record publishes into lane " + record.lane() + ", which is volatile");
     }
+    DurableLane lane =
+        changing(record.destinationId()).durable(LaneCode.priority(record.lane()));
     Entries entries = record.entries();
     lane.append(record.firstSequence(), entries.count());
     long offset = entries.offset();

@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
@@ -104,14 +105,18 @@ final class StateSnapshot implements ShardState.ChangeListener {
       throw new IllegalStateException("a byte array cannot fail", e);
     }
     slices.add(ByteBuffer.wrap(bytes.toByteArray()));
-    pieces.addAll(destination.durable().pieces());
+    destination.durableLanes().forEach(lane -> keep(destination, lane));
+  }
+
+  private void keep(Destination destination, DurableLane lane) {
+    pieces.addAll(lane.pieces());
     boolean rewritten = false;
-    for (Piece piece : destination.durable().pieces()) {
+    for (Piece piece : lane.pieces()) {
       rewritten |= rewrite.contains(piece.segmentAddress());
     }
-    LaneCheckpoint lane = destination.checkpoint(rewritten);
-    if (lane != null) {
-      lanes.add(lane);
+    LaneCheckpoint part = destination.checkpoint(lane, rewritten);
+    if (part != null) {
+      lanes.add(part);
     }
   }
 

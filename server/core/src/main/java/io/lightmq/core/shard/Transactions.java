@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
@@ -9,7 +10,6 @@ import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -46,12 +46,14 @@ final class Transactions {
     this.receipts = receipts;
   }
 
+  /** A run of the transaction and where it goes. */
+  private record Placed(Destination destination, boolean persistent, Runs.Checked run) {}
+
   /** What a transaction will do, checked before the first byte of it is recorded. */
   private static final class Plan {
-    final Map<Command.StagedRun, Destination> durable = new LinkedHashMap<>();
-    final Map<Command.StagedRun, Destination> swift = new LinkedHashMap<>();
+    final List<Placed> durable = new ArrayList<>();
+    final List<Placed> swift = new ArrayList<>();
     final List<Settlements.Accepted> acked = new ArrayList<>();
-    final Map<Destination, Integer> counts = new LinkedHashMap<>();
     int records;
     int volatileCount;
     long volatileBytes;
@@ -94,27 +96,28 @@ final class Transactions {
   }
 
   private void plan(PeerSession session, Command.StagedRun run, Plan plan) {
-    long bytes = placing.check(session, run.count(), run.messages().buffer());
+    Runs.Checked checked = placing.check(session, run.count(), run.messages().buffer());
     Destination destination = state.destinations().find(run.destinationId());
     if (destination == null) {
       throw rolledBack(Placing.goneText(run.destinationId()));
     }
+    Placed placed = new Placed(destination, run.persistent(), checked);
     switch (destination.placement(run.persistent())) {
       case DURABLE -> {
         if (placing.diskFull()) {
           throw rolledBack(
               "less than " + settings.minFreeBytes() + " bytes are free on the broker's disk");
         }
-        plan.durable.put(run, destination);
+        int parts = Integer.bitCount(checked.priorities());
+        plan.durable.add(placed);
         plan.needs(destination);
-        plan.counts.merge(destination, run.count(), Integer::sum);
-        plan.durableBytes += bytes + Entry.HEADER_BYTES;
-        plan.records++;
+        plan.durableBytes += checked.entryBytes() + (long) parts * Entry.HEADER_BYTES;
+        plan.records += parts;
       }
       case VOLATILE -> {
-        plan.swift.put(run, destination);
+        plan.swift.add(placed);
         plan.volatileCount += run.count();
-        plan.volatileBytes += bytes;
+        plan.volatileBytes += checked.entryBytes();
       }
       case NOWHERE -> {}
     }
@@ -182,17 +185,11 @@ final class Transactions {
     } else {
       state.links().taken(link.id(), command.number());
     }
-    plan.swift.forEach(
-        (run, destination) ->
-            placing.storeVolatile(
-                session, destination, run.persistent(), run.count(), run.messages().buffer()));
-    for (Destination destination : new LinkedHashSet<>(plan.swift.values())) {
-      if (mark != null) {
-        recorder.show(destination.swift(), mark);
-      } else {
-        destination.swift().show();
-        ready.add(destination);
-      }
+    for (Placed placed : plan.swift) {
+      placing.storeVolatile(session, placed.destination(), placed.persistent(), placed.run());
+    }
+    for (Placed placed : plan.swift) {
+      show(placed, mark);
     }
     for (Settlements.Accepted accepted : plan.acked) {
       settlements.settle(accepted);
@@ -209,8 +206,8 @@ final class Transactions {
   /** The mark of the transaction, and of what its messages wait behind. */
   private static @Nullable Mark awaited(Plan plan) {
     Mark strongest = plan.mark;
-    for (Destination destination : plan.swift.values()) {
-      Mark behind = destination.awaited();
+    for (Placed placed : plan.swift) {
+      Mark behind = placed.destination().awaited(placed.run().priorities());
       if (behind != null && (strongest == null || behind.compareTo(strongest) > 0)) {
         strongest = behind;
       }
@@ -218,24 +215,45 @@ final class Transactions {
     return strongest;
   }
 
-  private void count(Map<Command.StagedRun, Destination> published, boolean durable) {
-    published.forEach(
-        (run, destination) ->
-            placing.count(destination, run.count(), run.messages().buffer().remaining(), durable));
+  private void show(Placed placed, @Nullable Mark mark) {
+    int priorities = placed.run().priorities();
+    if (mark == null) {
+      Placing.showVolatile(placed.destination(), priorities);
+      ready.add(placed.destination());
+      return;
+    }
+    for (int rest = priorities; rest != 0; rest &= rest - 1) {
+      recorder.show(placed.destination().swift(Integer.numberOfTrailingZeros(rest)), mark);
+    }
+  }
+
+  private void count(List<Placed> published, boolean durable) {
+    for (Placed placed : published) {
+      placing.count(placed.destination(), placed.run(), durable);
+    }
   }
 
   private void record(PeerSession session, UUID link, long number, Plan plan, Mark mark) {
     // Another shard epoch, if one is needed, has to begin before the transaction's record does.
-    plan.counts.forEach(
-        (destination, count) -> recorder.firstSequence(destination.durable(), count));
+    Map<DurableLane, Integer> counts = new LinkedHashMap<>();
+    List<LaneRun> runs = new ArrayList<>();
+    List<DurableLane> lanes = new ArrayList<>();
+    for (Placed placed : plan.durable) {
+      for (LaneRun run : placed.run().byPriority()) {
+        DurableLane lane = placed.destination().durable(run.priority());
+        runs.add(run);
+        lanes.add(lane);
+        counts.merge(lane, run.count(), Integer::sum);
+      }
+    }
+    counts.forEach(recorder::firstSequence);
     Recorder.Transaction transaction = recorder.begin(link, number, plan.records, mark);
-    plan.durable.forEach(
-        (run, destination) ->
-            transaction.publish(
-                destination,
-                placing.stamp(session, destination, Destination.DURABLE_LANE, true),
-                run.count(),
-                run.messages().buffer()));
+    for (int i = 0; i < runs.size(); i++) {
+      LaneRun run = runs.get(i);
+      DurableLane lane = lanes.get(i);
+      transaction.publish(
+          lane, placing.durableStamp(session, lane), run.count(), run.messages());
+    }
     for (Settlements.Accepted accepted : plan.acked) {
       accepted.records(Reason.ACKNOWLEDGED).forEach(transaction::acknowledge);
     }

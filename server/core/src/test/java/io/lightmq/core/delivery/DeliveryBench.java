@@ -1,5 +1,6 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
@@ -96,12 +97,12 @@ final class DeliveryBench implements Decisions {
   }
 
   long publish(Destination to, int count, int bytes, long expiryMillis, long connectionId) {
-    DurableLane lane = to.durable();
+    DurableLane lane = to.durable(4);
     long first = lane.tail(1);
     lane.append(first, count);
     for (int i = 0; i < count; i++) {
       ByteBuffer entry =
-          entry(to, Destination.DURABLE_LANE, first + i, bytes, expiryMillis, connectionId);
+          entry(to, LaneCode.durable(4), first + i, bytes, expiryMillis, connectionId);
       lane.entry(first + i, window.position(), entry.remaining());
       journal.append(entry);
       window.put(entry);
@@ -111,9 +112,9 @@ final class DeliveryBench implements Decisions {
   }
 
   long publishVolatile(Destination to, int bytes) {
-    long sequence = to.swift().tail(1);
-    to.swift().append(sequence, entry(to, Destination.VOLATILE_LANE, sequence, bytes, 0, 9));
-    to.swift().show();
+    long sequence = to.swift(4).tail(1);
+    to.swift(4).append(sequence, entry(to, LaneCode.swift(4), sequence, bytes, 0, 9));
+    to.swift(4).show();
     return sequence;
   }
 
@@ -128,7 +129,7 @@ final class DeliveryBench implements Decisions {
 
   /** Runs a checkpoint of one destination and switches to the segments. */
   void checkpoint(Destination destination) {
-    LaneCheckpoint checkpoint = destination.checkpoint(false);
+    LaneCheckpoint checkpoint = destination.checkpoint(destination.durable(4), false);
     if (checkpoint == null) {
       return;
     }
@@ -139,7 +140,7 @@ final class DeliveryBench implements Decisions {
               new DestagePlan(offset, List.of(checkpoint.plan()), Set.of()),
               journal::read,
               () -> false);
-      destination.durable().install(destaged.replaced(), destaged.pieces(), offset);
+      destination.durable(4).install(destaged.replaced(), destaged.pieces(), offset);
     } catch (IOException e) {
       throw new AssertionError(e);
     }

@@ -1,5 +1,6 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Split;
 import io.lightmq.core.destination.Subscription;
@@ -51,7 +52,7 @@ final class DeliveryCost {
     Split split =
         consumer
             .holding()
-            .split(List.of(new SequenceRange(Destination.DURABLE_LANE, first, batch.count())));
+            .split(List.of(new SequenceRange(LaneCode.durable(4), first, batch.count())));
     consumer.holding().settle(split.accepted());
     consumer.subscription().acknowledge(split.accepted());
     return batch.count();

@@ -2,6 +2,7 @@ package io.lightmq.core.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.delivery.DeliveryBench.FakeOutlet;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Split;
@@ -17,7 +18,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class DispatcherTest {
-  private static final int DURABLE = Destination.DURABLE_LANE;
+  private static final int DURABLE = LaneCode.durable(4);
   private static final long EPOCH = 1L << 32;
 
   private final DeliveryBench bench = new DeliveryBench();
@@ -228,7 +229,7 @@ class DispatcherTest {
     assertThat(two.sequences()).containsExactly(4L);
     dispatcher.giveBack(b, range(4, 1), false);
     assertThat(dispatcher.giveBack(b, range(4, 1), false)).isEqualTo(1);
-    subscription.take(queue.durable(), EPOCH + 4, 6);
+    subscription.take(queue.durable(4), EPOCH + 4, 6);
     dispatcher.pull(sibling, 1, 100, 1 << 20, 500);
     subscription.giveBack(DURABLE, EPOCH + 4, 6, false);
     one.batches.clear();
@@ -283,7 +284,7 @@ class DispatcherTest {
     assertThat(one.batches).hasSize(1);
     assertThat(one.sequences()).containsExactly(0L, 0L, 1L, 1L);
     dispatcher.disconnect(first);
-    subscription.acknowledge(Destination.VOLATILE_LANE, EPOCH, 2);
+    subscription.acknowledge(LaneCode.swift(4), EPOCH, 2);
     assertThat(bench.store.usedBytes()).isZero();
   }
 
@@ -416,8 +417,8 @@ class DispatcherTest {
     bench.checkpoint(queue);
     bench.leaveWindow();
     String segment = "segments/" + bench.disk.list("segments").get(0);
-    long piece = queue.durable().pieces().get(0).address();
-    long segmentAddress = queue.durable().pieces().get(0).segmentAddress();
+    long piece = queue.durable(4).pieces().get(0).address();
+    long segmentAddress = queue.durable(4).pieces().get(0).segmentAddress();
     long fourth = piece - segmentAddress + 3 * (300 + Entry.HEADER_BYTES + 1);
     bench.disk.flip(segment, (int) fourth + 120, 1);
     checkThatOnlyTheFirstThreeCome(a);

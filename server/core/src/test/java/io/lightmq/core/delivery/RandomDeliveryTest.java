@@ -2,6 +2,7 @@ package io.lightmq.core.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.delivery.DeliveryBench.FakeOutlet;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
@@ -79,12 +80,12 @@ class RandomDeliveryTest {
           int count = random.nextInt(30) == 0 ? 3000 : 1 + random.nextInt(100);
           long first = bench.publish(queue, count, count > 1000 ? 8 : 10 + random.nextInt(300));
           for (int i = 0; i < count; i++) {
-            unacknowledged.add(new Key(Destination.DURABLE_LANE, first + i));
+            unacknowledged.add(new Key(LaneCode.durable(4), first + i));
           }
         }
         case 2 ->
             unacknowledged.add(
-                new Key(Destination.VOLATILE_LANE, bench.publishVolatile(queue, 20)));
+                new Key(LaneCode.swift(4), bench.publishVolatile(queue, 20)));
         case 3, 4, 5 ->
             bench.dispatcher.pull(
                 consumer,

@@ -24,8 +24,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class DestinationTest {
-  private static final int DURABLE = Destination.DURABLE_LANE;
-  private static final int VOLATILE = Destination.VOLATILE_LANE;
+  private static final int DURABLE = LaneCode.durable(4);
+  private static final int VOLATILE = LaneCode.swift(4);
   private static final long EPOCH = 1L << 32;
 
   private final DirectMemory direct = new DirectMemory();
@@ -59,7 +59,7 @@ class DestinationTest {
   }
 
   private long publish(Destination to, long shardEpoch, int count) {
-    DurableLane lane = to.durable();
+    DurableLane lane = to.durable(4);
     long first = lane.tail(shardEpoch);
     lane.append(first, count);
     for (int i = 0; i < count; i++) {
@@ -70,9 +70,9 @@ class DestinationTest {
   }
 
   private long publishVolatile(Destination to) {
-    long sequence = to.swift().tail(1);
-    to.swift().append(sequence, ByteBuffer.allocate(120));
-    to.swift().show();
+    long sequence = to.swift(4).tail(1);
+    to.swift(4).append(sequence, ByteBuffer.allocate(120));
+    to.swift(4).show();
     return sequence;
   }
 
@@ -93,9 +93,9 @@ class DestinationTest {
     Destination queue = queue();
     Subscription subscription = queue.queueSubscription();
     publish(queue, 1, 1);
-    queue.durable().await(1000, Mark.DURABLE);
+    queue.durable(4).await(1000, Mark.DURABLE);
     publish(queue, 1, 1);
-    queue.durable().await(2000, Mark.WRITTEN);
+    queue.durable(4).await(2000, Mark.WRITTEN);
     assertThat(drain(subscription)).isEmpty();
     List<Destination> moved = new ArrayList<>();
     destinations.advance(2000, 999, moved::add);
@@ -111,10 +111,10 @@ class DestinationTest {
     Destination queue = queue();
     for (int i = 1; i <= 50; i++) {
       publish(queue, 1, 2);
-      queue.durable().await(i * 100L, i % 3 == 0 ? Mark.WRITTEN : Mark.DURABLE);
+      queue.durable(4).await(i * 100L, i % 3 == 0 ? Mark.WRITTEN : Mark.DURABLE);
       if (i % 7 == 0) {
         destinations.advance(i * 100L, (i - 4) * 100L, d -> {});
-        assertThat(queue.durable().visibleEnd())
+        assertThat(queue.durable(4).visibleEnd())
             .isEqualTo(EPOCH + 2L * ((i - 4 + 1) % 3 == 0 ? i - 3 : i - 4));
       }
     }
@@ -128,11 +128,11 @@ class DestinationTest {
     Subscription subscription = queue.queueSubscription();
     publishVolatile(queue);
     publish(queue, 1, 2);
-    queue.durable().show();
+    queue.durable(4).show();
     publishVolatile(queue);
     publishVolatile(queue);
     publish(queue, 1, 1);
-    queue.durable().await(9000, Mark.DURABLE);
+    queue.durable(4).await(9000, Mark.DURABLE);
     publishVolatile(queue);
     assertThat(drain(subscription)).containsExactly("v0", "d0", "d1", "v1", "v2");
     destinations.advance(9000, 9000, d -> {});
@@ -144,7 +144,7 @@ class DestinationTest {
     Destination queue = queue();
     Subscription subscription = queue.queueSubscription();
     publish(queue, 1, 10);
-    queue.durable().show();
+    queue.durable(4).show();
     assertThat(drain(subscription)).hasSize(10);
     subscription.giveBack(DURABLE, EPOCH + 3, 2, true);
     subscription.giveBack(DURABLE, EPOCH + 8, 1, false);
@@ -164,7 +164,7 @@ class DestinationTest {
     Subscription subscription = queue.queueSubscription();
     List<Long> asked = new ArrayList<>();
     publish(queue, 1, 10_000);
-    queue.durable().show();
+    queue.durable(4).show();
     View view = subscription.view();
     assertThat(view.next(10_000, (s, lane, key) -> asked.add(key))).isFalse();
     assertThat(view.waitsForTouch()).isTrue();
@@ -186,10 +186,10 @@ class DestinationTest {
   void whatMayHaveBeenSeenIsFlaggedAfterAnUncleanStopOnly() throws IOException {
     Destination queue = queue();
     publish(queue, 1, 5000);
-    queue.durable().show();
+    queue.durable(4).show();
     Subscription before = queue.queueSubscription();
     assertThat(before.view().next(10, now)).isTrue();
-    before.take(queue.durable(), EPOCH, 10);
+    before.take(queue.durable(4), EPOCH, 10);
     before.acknowledge(DURABLE, EPOCH, 4);
     before.giveBack(DURABLE, EPOCH + 7, 1, true);
 
@@ -203,8 +203,8 @@ class DestinationTest {
     unclean.flagTouched();
     assertThat(unclean.deliveries(DURABLE, EPOCH + 20)).isEqualTo(1);
     assertThat(unclean.deliveries(DURABLE, EPOCH + 4097)).isZero();
-    assertThat(unclean.anySeen(unclean.destination().durable(), EPOCH + 4096, 100)).isFalse();
-    assertThat(unclean.anySeen(unclean.destination().durable(), EPOCH + 4095, 2)).isTrue();
+    assertThat(unclean.anySeen(unclean.destination().durable(4), EPOCH + 4096, 100)).isFalse();
+    assertThat(unclean.anySeen(unclean.destination().durable(4), EPOCH + 4095, 2)).isTrue();
   }
 
   private Destination copy(Destination original) throws IOException {
@@ -221,10 +221,10 @@ class DestinationTest {
     topic.open(50, SubscriptionKind.DURABLE, "c", "a", false);
     assertThat(topic.placement(true)).isEqualTo(Destination.Placement.DURABLE);
     publish(topic, 1, 3);
-    topic.durable().show();
+    topic.durable(4).show();
     Subscription late = topic.open(51, SubscriptionKind.PLAIN, null, null, false);
     publish(topic, 1, 2);
-    topic.durable().show();
+    topic.durable(4).show();
     assertThat(drain(late)).containsExactly("d3", "d4");
     assertThat(late.backlog()).isEqualTo(2);
     assertThat(topic.backlog()).isEqualTo(5);
@@ -256,12 +256,12 @@ class DestinationTest {
     Destination queue = queue();
     Subscription subscription = queue.queueSubscription();
     publish(queue, 1, 10);
-    queue.durable().show();
+    queue.durable(4).show();
     Holding mine = subscription.newHolding();
     Holding other = subscription.newHolding();
-    subscription.take(queue.durable(), EPOCH, 6);
-    mine.add(queue.durable(), EPOCH, 4);
-    other.add(queue.durable(), EPOCH + 4, 2);
+    subscription.take(queue.durable(4), EPOCH, 6);
+    mine.add(queue.durable(4), EPOCH, 4);
+    other.add(queue.durable(4), EPOCH + 4, 2);
     Split whole = mine.split(List.of(new SequenceRange(DURABLE, EPOCH, 4)));
     assertThat(whole.refused()).isZero();
     Split split = mine.split(List.of(new SequenceRange(DURABLE, EPOCH + 2, 2_000_000_000)));
@@ -271,7 +271,7 @@ class DestinationTest {
     assertThat(split.refused()).isEqualTo(2_000_000_000 - 6);
     assertThat(mine.split(List.of(new SequenceRange(7, 0, 3))).refused()).isEqualTo(3);
     publish(queue, 2, 1);
-    queue.durable().show();
+    queue.durable(4).show();
     assertThat(mine.split(List.of(new SequenceRange(DURABLE, EPOCH + 9, 2_000_000_000))))
         .isEqualTo(new Split(List.of(new SequenceRange(DURABLE, EPOCH + 9, 1)), 1_999_999_999));
     assertThat(mine.split(List.of(new SequenceRange(DURABLE, EPOCH + 10, 5))).refused())
@@ -291,12 +291,12 @@ class DestinationTest {
     Destination queue = queue();
     Subscription subscription = queue.queueSubscription();
     publish(queue, 1, 9000);
-    queue.durable().show();
+    queue.durable(4).show();
     subscription.acknowledge(DURABLE, EPOCH, 4200);
     for (int i = 5000; i < 6000; i += 2) {
       subscription.acknowledge(DURABLE, EPOCH + i, 1);
     }
-    LaneCheckpoint checkpoint = queue.checkpoint(false);
+    LaneCheckpoint checkpoint = queue.checkpoint(queue.durable(4), false);
     assertThat(checkpoint).isNotNull();
     subscription.acknowledge(DURABLE, EPOCH, 9000);
     long later = publish(queue, 1, 5);
@@ -327,17 +327,17 @@ class DestinationTest {
         new Piece(
             queue.id(), DURABLE, 0, EPOCH + 4200, later - 1, 4300, 0, 64, 430_000, 500_000, 2);
     long checkpointOffset = offset - 500;
-    queue.durable().install(List.of(piece), checkpointOffset);
+    queue.durable(4).install(List.of(piece), checkpointOffset);
     checkpoint.release();
     Location at = new Location();
-    assertThat(queue.durable().locate(EPOCH + 4300, at)).isTrue();
+    assertThat(queue.durable(4).locate(EPOCH + 4300, at)).isTrue();
     assertThat(at.piece()).isEqualTo(piece);
-    assertThat(queue.durable().locate(later + 1, at)).isTrue();
+    assertThat(queue.durable(4).locate(later + 1, at)).isTrue();
     assertThat(at.piece()).isNull();
     assertThat(queue.needed(piece)).isZero();
     subscription.acknowledge(DURABLE, EPOCH, 9005);
     queue.trim();
-    queue.durable().install(List.of(), Long.MAX_VALUE);
+    queue.durable(4).install(List.of(), Long.MAX_VALUE);
     destinations.delete(queue);
     assertThat(memory.usedBytes()).isZero();
   }
@@ -347,11 +347,11 @@ class DestinationTest {
     Destination queue = queue();
     Subscription subscription = queue.queueSubscription();
     publish(queue, 1, 100);
-    queue.durable().show();
+    queue.durable(4).show();
     publish(queue, 2, 20);
     publishVolatile(queue);
     subscription.acknowledge(DURABLE, EPOCH, 10);
-    subscription.take(queue.durable(), EPOCH + 50, 5);
+    subscription.take(queue.durable(4), EPOCH + 50, 5);
     List<SequenceRange> free = new ArrayList<>();
     subscription.forEachFree((lane, from, count) -> free.add(new SequenceRange(lane, from, count)));
     assertThat(free)

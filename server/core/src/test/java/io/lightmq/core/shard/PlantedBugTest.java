@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.shard.Simulation.Plant;
@@ -240,7 +241,7 @@ class PlantedBugTest {
           return false;
         }
         for (Subscription subscription : destination.subscriptions()) {
-          if (subscription.isUnacknowledged(Destination.DURABLE_LANE, sequence)) {
+          if (subscription.isUnacknowledged(LaneCode.durable(4), sequence)) {
             return true;
           }
         }

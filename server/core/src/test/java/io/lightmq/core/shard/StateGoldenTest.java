@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.OffHeap;
@@ -44,10 +45,10 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** The bytes of a snapshot's state, version 1; {@code -Dgolden.write=<folder>} writes them. */
+/** The bytes of a snapshot's state, version 2; {@code -Dgolden.write=<folder>} writes them. */
 class StateGoldenTest {
-  private static final String GOLDEN = "state-v1.hex";
-  private static final int LANE = Destination.DURABLE_LANE;
+  private static final String GOLDEN = "state-v2.hex";
+  private static final int LANE = LaneCode.durable(4);
   private static final int BLOCK = 4096;
   private static final UUID LINK = new UUID(0x1111, 0x2222);
   private static final UUID OTHER = new UUID(0x3333, 0x4444);
@@ -122,17 +123,17 @@ class StateGoldenTest {
     records.add(new LinkAttached(CLOSED, 1));
     records.add(new LinkClosed(CLOSED));
     records.forEach(state::apply);
-    state.destinations().all().forEach(each -> each.durable().show());
+    state.destinations().all().forEach(each -> each.durable(4).show());
     Subscription queue = queue(state);
     deliver(queue, SECOND, 3, 1);
     deliver(queue, SECOND + 1, 1, 2);
-    queue.take(queue.destination().durable(), SECOND + 9, 2);
+    queue.take(queue.destination().durable(4), SECOND + 9, 2);
     return state;
   }
 
   private static void deliver(Subscription subscription, long from, int count, int times) {
     for (int i = 0; i < times; i++) {
-      subscription.take(subscription.destination().durable(), from, count);
+      subscription.take(subscription.destination().durable(4), from, count);
       subscription.giveBack(LANE, from, count, true);
     }
   }
@@ -194,7 +195,7 @@ class StateGoldenTest {
   }
 
   @Test
-  void theBytesOfVersionOneStayAsTheyAre() throws IOException {
+  void theBytesOfVersionTwoStayAsTheyAre() throws IOException {
     List<String> written = hex(encode(sample()));
     String folder = System.getProperty("golden.write");
     if (folder != null) {
@@ -208,12 +209,12 @@ class StateGoldenTest {
   }
 
   @Test
-  void whatVersionOneHoldsIsReadAndWrittenAgainUnchanged() throws IOException {
+  void whatVersionTwoHoldsIsReadAndWrittenAgainUnchanged() throws IOException {
     assertThat(hex(encode(decoded()))).isEqualTo(golden());
   }
 
   @Test
-  void destinationsAndSubscriptionsOfVersionOneAreReadAsTheyWere() throws IOException {
+  void destinationsAndSubscriptionsOfVersionTwoAreReadAsTheyWere() throws IOException {
     ShardState state = decoded();
     assertThat(state.epoch()).isEqualTo(2);
     assertThat(state.stopped()).isFalse();
@@ -233,10 +234,10 @@ class StateGoldenTest {
   }
 
   @Test
-  void whatConsumersDidWithAQueueOfVersionOneIsReadAsItWas() throws IOException {
+  void whatConsumersDidWithAQueueOfVersionTwoIsReadAsItWas() throws IOException {
     Subscription queue = queue(decoded());
     assertThat(queue.backlog()).isEqualTo(3 * BLOCK - 15 + 20);
-    assertThat(queue.firstUnacknowledged()).isEqualTo(FIRST + BLOCK + 3);
+    assertThat(queue.firstUnacknowledged(queue.destination().durable(4))).isEqualTo(FIRST + BLOCK + 3);
     assertThat(queue.isUnacknowledged(LANE, FIRST + BLOCK + 7)).isFalse();
     assertThat(queue.deliveries(LANE, FIRST + BLOCK + 3))
         .as("touched before the unclean end of epoch 1")
@@ -249,7 +250,7 @@ class StateGoldenTest {
   }
 
   @Test
-  void linksOfVersionOneKeepTheirNumbersAndOutcomes() throws IOException {
+  void linksOfVersionTwoKeepTheirNumbersAndOutcomes() throws IOException {
     ShardState state = decoded();
     Link link = state.links().find(LINK);
     assertThat(link).isNotNull();

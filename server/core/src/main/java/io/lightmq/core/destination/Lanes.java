@@ -1,0 +1,100 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.spi.Mark;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lanes of one destination that were ever used: at most ten durable and ten volatile ones. Most
+ * destinations have one, which is why they stand in lists that are searched.
+ */
+@OwnedBy("shard")
+final class Lanes {
+  private final Destination destination;
+  private final Awaiting awaiting;
+  private final OffHeap memory;
+  private final VolatileStore store;
+  private List<DurableLane> durable = List.of();
+  private List<VolatileLane> swift = List.of();
+
+  Lanes(Destination destination, Awaiting awaiting, OffHeap memory, VolatileStore store) {
+    this.destination = destination;
+    this.awaiting = awaiting;
+    this.memory = memory;
+    this.store = store;
+  }
+
+  /** The durable lanes, rising by priority. */
+  List<DurableLane> durable() {
+    return durable;
+  }
+
+  /** The volatile lanes, rising by priority. */
+  List<VolatileLane> swift() {
+    return swift;
+  }
+
+  /** The lane of a code, or null if it was never used. */
+  @Nullable Lane find(int code) {
+    return LaneCode.isDurable(code) ? find(durable, code) : find(swift, code);
+  }
+
+  @Nullable DurableLane findDurable(int priority) {
+    return find(durable, LaneCode.durable(priority));
+  }
+
+  @Nullable VolatileLane findSwift(int priority) {
+    return find(swift, LaneCode.swift(priority));
+  }
+
+  private static <L extends Lane> @Nullable L find(List<L> lanes, int code) {
+    for (int i = 0; i < lanes.size(); i++) {
+      L lane = lanes.get(i);
+      if (lane.code() == code) {
+        return lane;
+      }
+    }
+    return null;
+  }
+
+  DurableLane addDurable(int priority) {
+    DurableLane lane =
+        new DurableLane(destination, awaiting, LaneCode.durable(priority), memory);
+    durable = with(durable, lane);
+    return lane;
+  }
+
+  VolatileLane addSwift(int priority) {
+    VolatileLane lane =
+        new VolatileLane(destination, awaiting, LaneCode.swift(priority), memory, store);
+    swift = with(swift, lane);
+    return lane;
+  }
+
+  private static <L extends Lane> List<L> with(List<L> lanes, L lane) {
+    List<L> more = new ArrayList<>(lanes);
+    more.add(lane);
+    more.sort(Comparator.comparingInt(Lane::code));
+    return List.copyOf(more);
+  }
+
+  /** The strongest mark that anything of a priority waits for, or null. */
+  @Nullable Mark awaited(int priority) {
+    DurableLane before = findDurable(priority);
+    VolatileLane beside = findSwift(priority);
+    return strongest(
+        before == null ? null : before.awaited(), beside == null ? null : beside.awaited());
+  }
+
+  static @Nullable Mark strongest(@Nullable Mark one, @Nullable Mark other) {
+    return one == null || (other != null && other.compareTo(one) > 0) ? other : one;
+  }
+
+  void clear() {
+    durable.forEach(DurableLane::clear);
+    swift.forEach(VolatileLane::clear);
+  }
+}
