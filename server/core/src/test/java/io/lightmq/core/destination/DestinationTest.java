@@ -398,4 +398,114 @@ class DestinationTest {
   private static DestinationName name(String name) {
     return new DestinationName(DestinationKind.QUEUE, name);
   }
+
+  private void publish(Destination to, int priority, boolean kept) {
+    if (kept) {
+      DurableLane lane = to.durable(priority);
+      long sequence = lane.tail(1);
+      lane.append(sequence, 1);
+      lane.entry(sequence, offset, 100);
+      offset += 100;
+      lane.show();
+    } else {
+      VolatileLane lane = to.swift(priority);
+      lane.append(lane.tail(1), ByteBuffer.allocate(120));
+      lane.show();
+    }
+  }
+
+  /** Code and place in its lane of all that is there, in the order of the view. */
+  private List<String> lanes(Subscription subscription) {
+    List<String> all = new ArrayList<>();
+    while (subscription.view().next(100, now)) {
+      View view = subscription.view();
+      subscription.take(view.lane(), view.from(), view.count());
+      for (int i = 0; i < view.count(); i++) {
+        all.add(view.lane().code() + "/" + (view.from() + i - EPOCH));
+      }
+    }
+    return all;
+  }
+
+  @Test
+  void prioritiesComeHighestFirstAndEachInTheOrderOfItsTwoLanes() {
+    Destination queue = queue();
+    publish(queue, 4, true);
+    publish(queue, 4, false);
+    publish(queue, 9, false);
+    publish(queue, 4, true);
+    publish(queue, 0, true);
+    publish(queue, 9, true);
+    assertThat(lanes(queue.queueSubscription()))
+        .containsExactly("137/0", "9/0", "4/0", "132/0", "4/1", "0/0");
+  }
+
+  @Test
+  void aPriorityThatHadNothingIsLookedAtAgainOnceItHas() {
+    Destination queue = queue();
+    Subscription subscription = queue.queueSubscription();
+    publish(queue, 8, true);
+    publish(queue, 1, true);
+    assertThat(lanes(subscription)).containsExactly("8/0", "1/0");
+    publish(queue, 1, true);
+    publish(queue, 8, false);
+    publish(queue, 5, true);
+    assertThat(lanes(subscription)).containsExactly("136/0", "5/0", "1/1");
+    subscription.giveBack(8, EPOCH, 1, true);
+    subscription.giveBack(136, EPOCH, 1, true);
+    assertThat(lanes(subscription)).containsExactly("8/0", "136/0");
+  }
+
+  @Test
+  void whatIsNotVisibleYetKeepsNoOtherPriorityBack() {
+    Destination queue = queue();
+    Subscription subscription = queue.queueSubscription();
+    DurableLane high = queue.durable(9);
+    high.append(high.tail(1), 1);
+    high.entry(EPOCH, offset, 100);
+    high.await(9_000, Mark.DURABLE);
+    publish(queue, 9, false);
+    publish(queue, 2, true);
+    assertThat(lanes(subscription)).containsExactly("2/0");
+    assertThat(queue.awaited(1 << 9)).isEqualTo(Mark.DURABLE);
+    assertThat(queue.awaited(1 << 2)).isNull();
+    destinations.advance(9_000, 9_000, destination -> {});
+    assertThat(lanes(subscription)).containsExactly("9/0", "137/0");
+  }
+
+  @Test
+  void untouchedBlocksOfAllPrioritiesAreAskedForTogether() {
+    Destination queue = queue();
+    publish(queue, 7, true);
+    publish(queue, 3, true);
+    publish(queue, 0, true);
+    List<Integer> asked = new ArrayList<>();
+    View view = queue.queueSubscription().view();
+    assertThat(view.next(10, (subscription, lane, key) -> asked.add(lane))).isFalse();
+    assertThat(view.waitsForTouch()).isTrue();
+    assertThat(asked).containsExactly(7, 3, 0);
+  }
+
+  @Test
+  void lanesAreMadeWhenUsedAndAnOldSubscriptionGetsAllOfALaterOne() throws IOException {
+    Destination topic = topic();
+    Subscription early = topic.open(70, SubscriptionKind.DURABLE, "c", "early", false);
+    publish(topic, 4, true);
+    Subscription late = topic.open(71, SubscriptionKind.DURABLE, "c", "late", false);
+    publish(topic, 6, true);
+    assertThat(topic.durableLanes()).extracting(Lane::code).containsExactly(4, 6);
+    assertThat(topic.swiftLanes()).isEmpty();
+    // Asking for a lane makes it, but a snapshot does not have it before something is in it.
+    topic.durable(1);
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    topic.encode(new DataOutputStream(bytes));
+    Destinations others = new Destinations(memory, store);
+    Destination read =
+        others.decode(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+    assertThat(read.durableLanes()).extracting(Lane::code).containsExactly(4, 6);
+    read.durableLanes().forEach(DurableLane::show);
+    publish(read, 1, true);
+    assertThat(lanes(read.subscription(early.id()))).containsExactly("6/0", "4/0", "1/0");
+    assertThat(lanes(read.subscription(late.id()))).containsExactly("6/0", "1/0");
+  }
 }

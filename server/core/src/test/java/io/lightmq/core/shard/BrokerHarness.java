@@ -11,6 +11,7 @@ import io.lightmq.wire.entry.MessageWriter;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -191,13 +192,24 @@ final class BrokerHarness {
     return reply instanceof Peer.Reply.Json json ? json.json() : reply.toString();
   }
 
+  /** A message of a run. */
+  record Sample(int priority, String text) {}
+
   Command.Bytes bytes(boolean persistent, long timeToLive, String... texts) {
+    return bytes(
+        persistent, timeToLive, Arrays.stream(texts).map(text -> new Sample(4, text)).toList());
+  }
+
+  Command.Bytes bytes(boolean persistent, long timeToLive, List<Sample> samples) {
     ByteBuffer all = ByteBuffer.allocate(1 << 16);
-    for (String text : texts) {
-      ByteBuffer message = message(persistent, timeToLive, text);
+    for (Sample sample : samples) {
+      ByteBuffer message = message(persistent, timeToLive, sample);
       all.putInt(message.remaining()).put(message);
     }
-    all.flip();
+    return bytes(all.flip());
+  }
+
+  Command.Bytes bytes(ByteBuffer all) {
     return new Command.Bytes() {
       private boolean released;
 
@@ -220,12 +232,12 @@ final class BrokerHarness {
     };
   }
 
-  private static ByteBuffer message(boolean persistent, long timeToLive, String text) {
+  private static ByteBuffer message(boolean persistent, long timeToLive, Sample sample) {
     MessageWriter writer = new MessageWriter(1 << 16);
     writer
-        .start(io.lightmq.wire.entry.BodyType.TEXT, 4, persistent, timeToLive, 0)
+        .start(io.lightmq.wire.entry.BodyType.TEXT, sample.priority(), persistent, timeToLive, 0)
         .properties(Map.of())
-        .textBody(text)
+        .textBody(sample.text())
         .finish();
     return ByteBuffer.wrap(writer.toByteArray());
   }

@@ -14,6 +14,9 @@ interface Invariant {
   /** A client received a message, which the model has not been told yet. */
   default void delivered(Queue queue, Message message, FakePeer.Received received) {}
 
+  /** A message came in the last drain, where all that is there is visible and free. */
+  default void drained(Queue queue, Message message) {}
+
   /** The last drain after the last recovery is over. */
   default void end(SimulationModel model) {}
 
@@ -25,6 +28,8 @@ interface Invariant {
         new NoAcknowledgedMessageRedelivered(),
         new NoUnflaggedDuplicate(),
         new ProducerOrderKept(),
+        new PriorityKept(),
+        new HighestPriorityFirst(),
         new NoConfirmedMessageLost(),
         new TransactionsAreWhole());
   }
@@ -114,6 +119,29 @@ interface Invariant {
     }
   }
 
+  /** A message lies in a lane of the priority that it was sent with. */
+  final class PriorityKept implements Invariant {
+    @Override
+    public void delivered(Queue queue, Message message, FakePeer.Received received) {
+      if ((received.lane() & 0x7F) != message.priority) {
+        throw violated(received + " was sent with priority " + message.priority);
+      }
+    }
+  }
+
+  /** What waits comes highest priority first. */
+  final class HighestPriorityFirst implements Invariant {
+    private final Map<Queue, Message> lastOf = new HashMap<>();
+
+    @Override
+    public void drained(Queue queue, Message message) {
+      Message last = lastOf.put(queue, message);
+      if (last != null && last.priority < message.priority) {
+        throw violated(message + " comes behind " + last);
+      }
+    }
+  }
+
   /** What was confirmed and not acknowledged is there. */
   final class NoConfirmedMessageLost implements Invariant {
     @Override
@@ -138,13 +166,18 @@ interface Invariant {
     @Override
     public void end(SimulationModel model) {
       for (SimulationModel.Transaction transaction : model.transactions) {
-        Message out = transaction.out();
-        boolean outThere = out.drained || out.seen || out.acknowledged;
-        for (Message in : transaction.in()) {
-          boolean inOpen = in.drained && in.drainedAfter(transaction);
-          if (outThere && inOpen && !in.acknowledgementMayBeLost && !out.mayBeGone) {
-            throw violated(out + " was sent, but " + in + " is not acknowledged");
-          }
+        for (Message out : transaction.out()) {
+          check(transaction, out);
+        }
+      }
+    }
+
+    private void check(SimulationModel.Transaction transaction, Message out) {
+      boolean outThere = out.drained || out.seen || out.acknowledged;
+      for (Message in : transaction.in()) {
+        boolean inOpen = in.drained && in.drainedAfter(transaction);
+        if (outThere && inOpen && !in.acknowledgementMayBeLost && !out.mayBeGone) {
+          throw violated(out + " was sent, but " + in + " is not acknowledged");
         }
       }
     }

@@ -1,8 +1,8 @@
 package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.shard.Simulation.Plant;
@@ -11,6 +11,8 @@ import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.segment.Wanted;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -210,6 +212,41 @@ class PlantedBugTest {
   }
 
   @Test
+  void aMessageInTheLaneOfAnotherPriorityIsFound() {
+    class Planted extends Plant {
+      private static final int PRIORITY_AT = 4 + 6;
+
+      @Override
+      void submit(Broker broker, Command.Publish publish) {
+        ByteBuffer all = publish.messages().buffer();
+        int at = 0;
+        for (int i = 0; i < publish.count(); i++) {
+          if (all.get(at + PRIORITY_AT) == 7) {
+            all.put(at + PRIORITY_AT, (byte) 4);
+          }
+          at += 4 + all.getInt(at);
+        }
+        broker.submit(publish);
+      }
+    }
+    isFound(Planted::new);
+  }
+
+  /** No seam lies between the view and what comes, so the invariant is asked itself. */
+  @Test
+  void givingLowPrioritiesFirstIsFound() {
+    SimulationModel.Queue queue =
+        new SimulationModel.Queue(new DestinationName(DestinationKind.QUEUE, "q"), true);
+    Invariant invariant = new Invariant.HighestPriorityFirst();
+    invariant.drained(queue, new SimulationModel.Message("a", 1, 1, true, 9));
+    invariant.drained(queue, new SimulationModel.Message("b", 1, 2, true, 3));
+    assertThatThrownBy(
+            () -> invariant.drained(queue, new SimulationModel.Message("c", 1, 3, true, 4)))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("HighestPriorityFirst");
+  }
+
+  @Test
   void destagingByTheNewestStateIsFound() {
     class Planted extends Plant {
       @Override
@@ -220,7 +257,8 @@ class PlantedBugTest {
             Wanted newest =
                 sequence ->
                     lane.needed().wants(sequence)
-                        && isNeededNow(state.destinations().find(lane.destinationId()), sequence);
+                        && isNeededNow(
+                            state.destinations().find(lane.destinationId()), lane.lane(), sequence);
             lanes.add(
                 new DestagePlan.LanePlan(
                     lane.destinationId(),
@@ -236,12 +274,12 @@ class PlantedBugTest {
         };
       }
 
-      private static boolean isNeededNow(Destination destination, long sequence) {
+      private static boolean isNeededNow(Destination destination, int lane, long sequence) {
         if (destination == null) {
           return false;
         }
         for (Subscription subscription : destination.subscriptions()) {
-          if (subscription.isUnacknowledged(LaneCode.durable(4), sequence)) {
+          if (subscription.isUnacknowledged(lane, sequence)) {
             return true;
           }
         }

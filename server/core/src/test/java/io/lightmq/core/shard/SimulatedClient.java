@@ -245,11 +245,16 @@ final class SimulatedClient {
 
   // ---- sending ----
 
-  private Message newMessage(Queue queue, boolean persistent) {
+  private Message newMessage(Queue queue, boolean persistent, int priority) {
     String text = "c" + id + "." + nextOrder + "-" + "x".repeat(random.nextInt(200));
-    Message message = new Message(text, id, nextOrder++, persistent);
+    Message message = new Message(text, id, nextOrder++, persistent, priority);
     queue.messages.put(text, message);
     return message;
+  }
+
+  /** Mostly the default, else any. */
+  private int anyPriority() {
+    return random.nextInt(5) < 3 ? 4 : random.nextInt(10);
   }
 
   void send() {
@@ -260,8 +265,10 @@ final class SimulatedClient {
     boolean persistent = random.nextInt(5) > 0;
     List<Message> messages = new ArrayList<>();
     int count = 1 + random.nextInt(random.nextInt(20) == 0 ? 40 : 4);
+    boolean mixed = random.nextInt(4) == 0;
+    int priority = anyPriority();
     for (int i = 0; i < count; i++) {
-      messages.add(newMessage(queue, persistent));
+      messages.add(newMessage(queue, persistent, mixed ? anyPriority() : priority));
     }
     Sent sent = new Sent(queue, messages, null, Map.of(), queue.high);
     if (persistent) {
@@ -278,7 +285,11 @@ final class SimulatedClient {
 
   private Command.Bytes bytes(Sent sent, boolean persistent) {
     return harness.bytes(
-        persistent, 0, sent.messages.stream().map(each -> each.text).toArray(String[]::new));
+        persistent,
+        0,
+        sent.messages.stream()
+            .map(each -> new BrokerHarness.Sample(each.priority, each.text))
+            .toList());
   }
 
   private void submit(long number, Sent sent) {
@@ -336,10 +347,13 @@ final class SimulatedClient {
           .add(each.received().range());
       held.remove(each);
     }
-    Message out = newMessage(queue, true);
-    Transaction transaction = new Transaction(in, out);
+    List<Message> outs = new ArrayList<>();
+    for (int count = 1 + random.nextInt(3); count > 0; count--) {
+      outs.add(newMessage(queue, true, anyPriority()));
+    }
+    Transaction transaction = new Transaction(in, outs);
     simulation.model().transactions.add(transaction);
-    Sent sent = new Sent(queue, List.of(out), transaction, acked, durable);
+    Sent sent = new Sent(queue, outs, transaction, acked, durable);
     long number = nextNumber++;
     unanswered.put(number, sent);
     submit(number, sent);

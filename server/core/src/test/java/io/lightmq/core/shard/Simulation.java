@@ -278,7 +278,10 @@ final class Simulation {
     }
     message.seen |= alive;
     message.sequence = received.sequence();
-    message.drained |= draining;
+    if (draining) {
+      invariants.forEach(invariant -> invariant.drained(queue, message));
+      message.drained = true;
+    }
     return message;
   }
 

@@ -15,6 +15,7 @@ final class SimulationModel {
     final int producer;
     final int order;
     final boolean persistent;
+    final int priority;
     boolean confirmed;
     boolean confirmedDurably;
     boolean mayBeLost;
@@ -30,11 +31,12 @@ final class SimulationModel {
     boolean inTransaction;
     long sequence = -1;
 
-    Message(String text, int producer, int order, boolean persistent) {
+    Message(String text, int producer, int order, boolean persistent, int priority) {
       this.text = text;
       this.producer = producer;
       this.order = order;
       this.persistent = persistent;
+      this.priority = priority;
     }
 
     /** The last drain is after every transaction. */
@@ -45,6 +47,8 @@ final class SimulationModel {
     @Override
     public String toString() {
       return text
+          + " of priority "
+          + priority
           + (persistent ? "" : " volatile")
           + (confirmed ? confirmedDurably ? " confirmed durably" : " confirmed" : "")
           + (mayBeLost ? " may be lost" : "")
@@ -69,8 +73,8 @@ final class SimulationModel {
     }
   }
 
-  /** A commit that was sent: it acknowledges some and sends one. */
-  record Transaction(List<Message> in, Message out) {}
+  /** A commit that was sent: it acknowledges some and sends some. */
+  record Transaction(List<Message> in, List<Message> out) {}
 
   private final List<Queue> queues;
   final List<Transaction> transactions = new ArrayList<>();

@@ -65,6 +65,10 @@ class StateGoldenTest {
   }
 
   private Published run(long number, long destination, long sequence, int count) {
+    return run(number, destination, LANE, sequence, count);
+  }
+
+  private Published run(long number, long destination, int lane, long sequence, int count) {
     int[] lengths = new int[count];
     Arrays.fill(lengths, 100);
     Published run =
@@ -72,7 +76,7 @@ class StateGoldenTest {
             number == 0 ? null : LINK,
             number,
             destination,
-            LANE,
+            lane,
             sequence,
             new Entries(offset, lengths));
     offset += 100L * count + 64;
@@ -101,6 +105,8 @@ class StateGoldenTest {
         new DestinationCreated(2, name(DestinationKind.TOPIC, "prices"), Durability.BALANCED));
     records.add(new SubscriptionOpened(5, 2, SubscriptionKind.DURABLE, "desk", "all", null, true));
     records.add(run(2, 2, FIRST, 10));
+    records.add(run(0, 2, 9, FIRST, 3));
+    records.add(acked(2, 5, new SequenceRange(9, FIRST, 1)));
     records.add(
         new SubscriptionOpened(
             6, 2, SubscriptionKind.SHARED_DURABLE, null, "bérénice", null, false));
@@ -109,6 +115,7 @@ class StateGoldenTest {
     records.add(new Refused(LINK, 3, FaultCode.DESTINATION_GONE, "destination 3 was deleted"));
     records.add(new Started(2, false));
     records.add(run(4, 2, SECOND, 5));
+    records.add(run(0, 2, 0, SECOND, 2));
     records.add(new DestinationSet(2, Durability.PERFORMANCE));
     records.add(new LinkAttached(OTHER, 8));
     records.add(
@@ -224,7 +231,7 @@ class StateGoldenTest {
     Destination topic = destination(state, 2);
     assertThat(topic.name()).isEqualTo(name(DestinationKind.TOPIC, "prices"));
     assertThat(topic.settings().tier()).isEqualTo(Durability.PERFORMANCE);
-    assertThat(topic.subscriptions()).extracting(Subscription::backlog).containsExactly(12L, 5L);
+    assertThat(topic.subscriptions()).extracting(Subscription::backlog).containsExactly(16L, 7L);
     Subscription desk = state.durableSubscription(new SubscriptionKey("desk", "all"));
     assertThat(desk).isNotNull();
     assertThat(desk.noLocal()).isTrue();
