@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One delivery whose bytes must be read from files, all of one lane. The shard makes it and gives it to a reader;
- * the reader sets the result and gives it back.
+ * One delivery whose bytes must be read from files, all of one lane. The shard makes it and gives
+ * it to a reader; the reader sets the result and gives it back.
  */
 final class Fetch {
   /** Consecutive sequences that lie in one place. */

@@ -134,8 +134,7 @@ public final class Destination {
   public @Nullable Mark awaited(int priorities) {
     Mark strongest = null;
     for (int rest = priorities; rest != 0; rest &= rest - 1) {
-      strongest =
-          Lanes.strongest(strongest, lanes.awaited(Integer.numberOfTrailingZeros(rest)));
+      strongest = Lanes.strongest(strongest, lanes.awaited(Integer.numberOfTrailingZeros(rest)));
     }
     return strongest;
   }

@@ -15,8 +15,7 @@ public final class LaneCheckpoint {
 
   LaneCheckpoint(Destination destination, DurableLane lane, boolean rewritten) {
     long from = rewritten ? 0 : lane.runs.firstSequence();
-    NeededSet needed =
-        new NeededSet(lane, destination.subscriptions(), from, lane.extents.end());
+    NeededSet needed = new NeededSet(lane, destination.subscriptions(), from, lane.extents.end());
     this.runs = lane.runs.freeze();
     long entries = lane.extents.count(from, lane.extents.end());
     long bytes = runs.bytes();

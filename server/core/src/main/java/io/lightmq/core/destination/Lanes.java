@@ -61,8 +61,7 @@ final class Lanes {
   }
 
   DurableLane addDurable(int priority) {
-    DurableLane lane =
-        new DurableLane(destination, awaiting, LaneCode.durable(priority), memory);
+    DurableLane lane = new DurableLane(destination, awaiting, LaneCode.durable(priority), memory);
     durable = with(durable, lane);
     return lane;
   }

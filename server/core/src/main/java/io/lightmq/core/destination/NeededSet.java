@@ -20,11 +20,12 @@ final class NeededSet implements Wanted {
   private int blocks;
   private long size;
 
-  /** What the subscriptions need of {@code from} to {@code to} - 1 of a lane, as far as it exists. */
+  /**
+   * What the subscriptions need of {@code from} to {@code to} - 1 of a lane, as far as it exists.
+   */
   NeededSet(Lane lane, Collection<Subscription> subscriptions, long from, long to) {
     Extents extents = lane.extents;
-    Cursor[] cursors =
-        subscriptions.stream().map(each -> each.cursor(lane)).toArray(Cursor[]::new);
+    Cursor[] cursors = subscriptions.stream().map(each -> each.cursor(lane)).toArray(Cursor[]::new);
     long at = extents.ceiling(from);
     while (at < to && extents.exists(at)) {
       long key = Cursor.key(at);

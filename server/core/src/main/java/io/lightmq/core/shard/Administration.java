@@ -1,10 +1,10 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
 import io.lightmq.core.record.ShardRecord.Purged;

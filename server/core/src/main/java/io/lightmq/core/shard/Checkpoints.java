@@ -361,7 +361,8 @@ final class Checkpoints {
       SnapshotStore.Published published) {
     Map<Long, LanePieces> byDestination = LanePieces.byDestination(pieces);
     Map<Long, Integer> planned = new HashMap<>();
-    plan.lanes().forEach(lane -> planned.merge(lane.destinationId(), 1 << lane.lane(), (a, b) -> a | b));
+    plan.lanes()
+        .forEach(lane -> planned.merge(lane.destinationId(), 1 << lane.lane(), (a, b) -> a | b));
     for (Destination destination : state.destinations().all()) {
       LanePieces all = byDestination.getOrDefault(destination.id(), LanePieces.NONE);
       int lanes = planned.getOrDefault(destination.id(), 0);

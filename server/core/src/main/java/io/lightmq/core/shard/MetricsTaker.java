@@ -148,8 +148,7 @@ final class MetricsTaker {
     for (DurableLane lane : destination.durableLanes()) {
       if (subscription.backlog(lane) > 0) {
         long millis =
-            oldestMillis(
-                lane, subscription.firstUnacknowledged(lane), published.ages(lane.code()));
+            oldestMillis(lane, subscription.firstUnacknowledged(lane), published.ages(lane.code()));
         oldest = oldest == 0 ? millis : Math.min(oldest, millis);
       }
     }

@@ -146,7 +146,8 @@ final class Placing {
     return stamp(session, lane.destination(), lane.code(), true);
   }
 
-  private EntryStamp stamp(PeerSession session, Destination destination, int lane, boolean persistent) {
+  private EntryStamp stamp(
+      PeerSession session, Destination destination, int lane, boolean persistent) {
     return new EntryStamp(
         lane,
         persistent ? Entry.PERSISTENT : 0,

@@ -182,8 +182,7 @@ final class Publishing {
         }
         return false;
       }
-      Mark awaited =
-          placement == Placement.VOLATILE ? destination.awaited(run.priorities()) : null;
+      Mark awaited = placement == Placement.VOLATILE ? destination.awaited(run.priorities()) : null;
       if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
         return false;
       }

@@ -15,7 +15,8 @@ final class RecordBytes {
 
   private static long overhead(int count, int userBytes) {
     // A run may be split into ten, by priority.
-    return 64 + 64L * Math.min(Math.max(1, count), LaneCode.PRIORITIES)
+    return 64
+        + 64L * Math.min(Math.max(1, count), LaneCode.PRIORITIES)
         + (long) Math.max(0, count) * (Entry.HEADER_BYTES + userBytes);
   }
 

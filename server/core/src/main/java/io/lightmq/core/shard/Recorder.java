@@ -162,12 +162,7 @@ final class Recorder {
    * @param messages each an int length and so many bytes, checked
    */
   void publish(
-      UUID link,
-      long number,
-      DurableLane lane,
-      EntryStamp stamp,
-      int count,
-      ByteBuffer messages) {
+      UUID link, long number, DurableLane lane, EntryStamp stamp, int count, ByteBuffer messages) {
     long first = firstSequence(lane, count);
     state.apply(writer.writeRun(link, number, first, stamp, count, messages, expiryFrom(stamp)));
     touch(lane, first, count);

@@ -184,8 +184,7 @@ final class ShardState {
       throw new IllegalStateException(
           "a record publishes into lane " + record.lane() + ", which is volatile");
     }
-    DurableLane lane =
-        changing(record.destinationId()).durable(LaneCode.priority(record.lane()));
+    DurableLane lane = changing(record.destinationId()).durable(LaneCode.priority(record.lane()));
     Entries entries = record.entries();
     lane.append(record.firstSequence(), entries.count());
     long offset = entries.offset();

@@ -251,8 +251,7 @@ final class Transactions {
     for (int i = 0; i < runs.size(); i++) {
       LaneRun run = runs.get(i);
       DurableLane lane = lanes.get(i);
-      transaction.publish(
-          lane, placing.durableStamp(session, lane), run.count(), run.messages());
+      transaction.publish(lane, placing.durableStamp(session, lane), run.count(), run.messages());
     }
     for (Settlements.Accepted accepted : plan.acked) {
       accepted.records(Reason.ACKNOWLEDGED).forEach(transaction::acknowledge);

@@ -1,11 +1,11 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.LaneCheckpoint;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;

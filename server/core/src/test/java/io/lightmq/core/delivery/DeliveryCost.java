@@ -1,7 +1,7 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Split;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.wire.entry.SequenceRange;

@@ -2,9 +2,9 @@ package io.lightmq.core.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.delivery.DeliveryBench.FakeOutlet;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Split;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;

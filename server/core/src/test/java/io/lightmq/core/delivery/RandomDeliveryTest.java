@@ -2,10 +2,10 @@ package io.lightmq.core.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.delivery.DeliveryBench.FakeOutlet;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Split;
 import io.lightmq.core.destination.Subscription;
@@ -83,9 +83,7 @@ class RandomDeliveryTest {
             unacknowledged.add(new Key(LaneCode.durable(4), first + i));
           }
         }
-        case 2 ->
-            unacknowledged.add(
-                new Key(LaneCode.swift(4), bench.publishVolatile(queue, 20)));
+        case 2 -> unacknowledged.add(new Key(LaneCode.swift(4), bench.publishVolatile(queue, 20)));
         case 3, 4, 5 ->
             bench.dispatcher.pull(
                 consumer,

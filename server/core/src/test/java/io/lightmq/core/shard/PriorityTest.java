@@ -28,8 +28,7 @@ class PriorityTest {
   private int submit(BrokerHarness h, FakePeer peer, long id, boolean kept, List<Sample> run) {
     int c = h.nextCorrelation();
     h.broker.submit(
-        new Command.Publish(
-            peer, c, id, kept ? ++number : 0, run.size(), h.bytes(kept, 0, run)));
+        new Command.Publish(peer, c, id, kept ? ++number : 0, run.size(), h.bytes(kept, 0, run)));
     return c;
   }
 

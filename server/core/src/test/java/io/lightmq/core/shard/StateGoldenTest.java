@@ -2,9 +2,9 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
@@ -244,7 +244,8 @@ class StateGoldenTest {
   void whatConsumersDidWithAQueueOfVersionTwoIsReadAsItWas() throws IOException {
     Subscription queue = queue(decoded());
     assertThat(queue.backlog()).isEqualTo(3 * BLOCK - 15 + 20);
-    assertThat(queue.firstUnacknowledged(queue.destination().durable(4))).isEqualTo(FIRST + BLOCK + 3);
+    assertThat(queue.firstUnacknowledged(queue.destination().durable(4)))
+        .isEqualTo(FIRST + BLOCK + 3);
     assertThat(queue.isUnacknowledged(LANE, FIRST + BLOCK + 7)).isFalse();
     assertThat(queue.deliveries(LANE, FIRST + BLOCK + 3))
         .as("touched before the unclean end of epoch 1")
