@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.DiskFullException;
@@ -29,7 +30,7 @@ class CheckpointFailureTest {
     }
 
     @Override
-    void force(DiskFile file) throws IOException {
+    protected void force(DiskFile file) throws IOException {
       if (file.name().startsWith(folderThatFails)) {
         throw new IOException("Input/output error");
       }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.shard.Simulation.Plant;
+import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.segment.DestagePlan;
@@ -55,7 +56,7 @@ class PlantedBugTest {
           private DiskFile late;
 
           @Override
-          void force(DiskFile file) throws IOException {
+          protected void force(DiskFile file) throws IOException {
             if (!isJournal(file)) {
               file.force();
               return;
@@ -82,7 +83,7 @@ class PlantedBugTest {
       Disk disk(Disk disk) {
         return new FaultyDisk(disk) {
           @Override
-          void force(DiskFile file) throws IOException {
+          protected void force(DiskFile file) throws IOException {
             if (!isJournal(file)) {
               file.force();
             }
@@ -121,7 +122,7 @@ class PlantedBugTest {
       Disk disk(Disk disk) {
         return new FaultyDisk(disk) {
           @Override
-          void force(DiskFile file) throws IOException {
+          protected void force(DiskFile file) throws IOException {
             if (!starts || !isJournal(file)) {
               file.force();
             }

@@ -5,10 +5,11 @@ import io.lightmq.core.storage.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
- * A disk with one planted bug, to prove that the tests would see it. A subclass changes one call;
- * everything else goes through.
+ * A disk that passes everything on to another. A subclass changes one call: to plant a bug that the
+ * tests must see, or to fail on demand. The only such wrapper; extend it rather than write another.
  */
 public abstract class FaultyDisk implements Disk {
   private final Disk disk;
@@ -45,6 +46,26 @@ public abstract class FaultyDisk implements Disk {
     return new FaultyDisk(disk) {
       @Override
       public void forceDirectory(String folder) {}
+    };
+  }
+
+  /** Some files, and some folders, are never forced. */
+  public static Disk skippedForces(
+      Disk disk, Predicate<String> fileNames, Predicate<String> folders) {
+    return new FaultyDisk(disk) {
+      @Override
+      protected void force(DiskFile file) throws IOException {
+        if (!fileNames.test(file.name())) {
+          super.force(file);
+        }
+      }
+
+      @Override
+      public void forceDirectory(String folder) throws IOException {
+        if (!folders.test(folder)) {
+          super.forceDirectory(folder);
+        }
+      }
     };
   }
 

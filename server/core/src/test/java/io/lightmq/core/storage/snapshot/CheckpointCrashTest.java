@@ -3,6 +3,7 @@ package io.lightmq.core.storage.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.sim.PowerCut;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedDisk.Operation;
@@ -301,7 +302,7 @@ final class CheckpointCrashTest {
                 cutEverywhere(
                     6,
                     disk ->
-                        new FaultyDisk(
+                        FaultyDisk.skippedForces(
                             disk, name -> name.startsWith("segments/"), folder -> false)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("power cut at change");
@@ -314,7 +315,7 @@ final class CheckpointCrashTest {
                 cutEverywhere(
                     6,
                     disk ->
-                        new FaultyDisk(
+                        FaultyDisk.skippedForces(
                             disk, name -> name.startsWith("snapshots/"), folder -> false)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("power cut at change");
@@ -323,7 +324,7 @@ final class CheckpointCrashTest {
   @Test
   void plantedBugOfSegmentsWhoseFolderIsNotForcedIsFound() {
     assertThatThrownBy(
-            () -> cutEverywhere(6, disk -> new FaultyDisk(disk, name -> false, "segments"::equals)))
+            () -> cutEverywhere(6, disk -> FaultyDisk.skippedForces(disk, name -> false, "segments"::equals)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("power cut at change");
   }
@@ -332,7 +333,7 @@ final class CheckpointCrashTest {
   void plantedBugOfSnapshotsWhoseFolderIsNotForcedIsFound() {
     assertThatThrownBy(
             () ->
-                cutEverywhere(6, disk -> new FaultyDisk(disk, name -> false, "snapshots"::equals)))
+                cutEverywhere(6, disk -> FaultyDisk.skippedForces(disk, name -> false, "snapshots"::equals)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("power cut at change");
   }
