@@ -29,9 +29,12 @@ public enum FaultCode {
   DESTINATION_GONE(21),
   /** A temporary destination may be consumed by its own connection only. */
   NOT_OWNER(22),
-  /** The subscription is unknown, in use, or differs in topic, selector or kind. */
+  /** The subscription is unknown, has no usable name, or is of another kind. */
   INVALID_SUBSCRIPTION(23),
-  /** The destination or subscription has active consumers. */
+  /**
+   * Active consumers forbid it: to delete the destination, to end or change the subscription, or to
+   * join one that is not shared.
+   */
   IN_USE(24),
   /** A selector that does not parse. */
   INVALID_SELECTOR(25),

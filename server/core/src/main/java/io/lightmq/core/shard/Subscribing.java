@@ -235,7 +235,7 @@ final class Subscribing {
       }
       boolean same = known.destination() == destination && known.noLocal() == command.noLocal();
       if (known.consumers() > 0 && !(same && kind.isShared())) {
-        throw same ? inUse(key, FaultCode.INVALID_SUBSCRIPTION) : differs(known, key);
+        throw same ? inUse(key) : differs(known, key);
       }
       if (same) {
         return known;
@@ -253,9 +253,10 @@ final class Subscribing {
     return opened;
   }
 
+  /** A subscription of this name is another one; with consumers, it cannot give way either. */
   private static Refusal differs(Subscription known, SubscriptionKey key) {
     return new Refusal(
-        FaultCode.INVALID_SUBSCRIPTION,
+        known.consumers() > 0 ? FaultCode.IN_USE : FaultCode.INVALID_SUBSCRIPTION,
         "subscription \""
             + key.name()
             + "\" exists for topic "
@@ -268,8 +269,12 @@ final class Subscribing {
             + " consumers");
   }
 
-  private static Refusal inUse(SubscriptionKey key, FaultCode code) {
-    return new Refusal(code, "subscription \"" + key.name() + "\" has an active consumer");
+  private static Refusal inUse(SubscriptionKey key) {
+    return new Refusal(
+        FaultCode.IN_USE,
+        "subscription \""
+            + key.name()
+            + "\" has an active consumer; close that first");
   }
 
   /**
@@ -308,7 +313,7 @@ final class Subscribing {
           "there is no durable subscription \"" + name + "\" of client id " + key.clientId());
     }
     if (known.consumers() > 0) {
-      throw inUse(key, FaultCode.IN_USE);
+      throw inUse(key);
     }
     close(known);
   }
