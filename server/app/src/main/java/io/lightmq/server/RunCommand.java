@@ -44,6 +44,13 @@ final class RunCommand implements Callable<Integer> {
       description = "data directory, instead of the configuration's")
   @Nullable Path data;
 
+  @Option(
+      names = "--new-users",
+      description =
+          "if the file of users is missing in a data directory that has been used before, begin"
+              + " with a new user admin instead of refusing to start")
+  boolean newUsers;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
@@ -60,6 +67,7 @@ final class RunCommand implements Callable<Integer> {
       server =
           Server.start(
               settings,
+              newUsers,
               password -> {
                 out.println("Created the user admin with the password: " + password);
                 out.flush();

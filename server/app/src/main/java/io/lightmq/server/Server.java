@@ -3,6 +3,7 @@ package io.lightmq.server;
 import io.lightmq.core.runtime.FatalHandler;
 import io.lightmq.core.runtime.ThreadLoops;
 import io.lightmq.core.storage.NioDisk;
+import io.lightmq.node.CannotListenException;
 import io.lightmq.node.Node;
 import io.lightmq.node.Transport;
 import io.lightmq.node.security.RoleAuthorizer;
@@ -71,15 +72,27 @@ final class Server implements AutoCloseable {
   /**
    * Locks the data directory, replays, listens. Blocks.
    *
+   * @param newUsers whether a lost file of users is replaced by a new one
    * @param newPassword told the password of the user {@code admin} if it was created just now,
    *     before anything else can fail
    * @throws IOException if any of it fails; nothing stays open then
    */
-  static Server start(ServerConfig config, Consumer<String> newPassword) throws IOException {
+  static Server start(ServerConfig config, boolean newUsers, Consumer<String> newPassword)
+      throws IOException {
+    try {
+      return listen(config, newUsers, newPassword);
+    } catch (CannotListenException e) {
+      throw new IOException(
+          e.getMessage() + "; the address is set by " + config.keysOf(e.address()), e);
+    }
+  }
+
+  private static Server listen(
+      ServerConfig config, boolean newUsers, Consumer<String> newPassword) throws IOException {
     NioDisk disk = NioDisk.open(config.dataDirectory());
     UserStore.Opened users;
     try {
-      users = UserStore.open(disk.root(), config.anonymous());
+      users = UserStore.open(disk.root(), config.anonymous(), newUsers);
       users.adminPassword().ifPresent(newPassword);
     } catch (IOException | RuntimeException e) {
       disk.close();
@@ -143,21 +156,13 @@ final class Server implements AutoCloseable {
   /** What is printed once clients can come. */
   String readyLine() {
     String addresses =
-        node.addresses().stream().map(Server::show).collect(Collectors.joining(", "));
+        node.addresses().stream().map(CannotListenException::show).collect(Collectors.joining(", "));
     AdminHttp admin = http;
     return "LightMQ ready on "
         + addresses
-        + (admin == null ? "" : ", admin on http://" + show(admin.address()))
+        + (admin == null ? "" : ", admin on http://" + CannotListenException.show(admin.address()))
         + ", data in "
         + config.dataDirectory().toAbsolutePath().normalize();
-  }
-
-  private static String show(SocketAddress address) {
-    if (address instanceof InetSocketAddress inet) {
-      String host = inet.getAddress().getHostAddress();
-      return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + inet.getPort();
-    }
-    return address.toString();
   }
 
   /** Where clients connect. */

@@ -51,7 +51,7 @@ class ServerTest {
 
   @BeforeEach
   void start() throws Exception {
-    server = Server.start(config(), passwords::add);
+    server = Server.start(config(), false, passwords::add);
     assertThat(passwords).hasSize(1);
     passwordFile = Files.writeString(directory.resolve("password"), passwords.get(0) + "\n");
   }
@@ -147,9 +147,51 @@ class ServerTest {
 
   @Test
   void aSecondBrokerOnTheSameDirectoryIsRefused() {
-    assertThatThrownBy(() -> Server.start(config(), passwords::add))
+    assertThatThrownBy(() -> Server.start(config(), false, passwords::add))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(directory.resolve("data").toString());
+  }
+
+  private ServerConfig elsewhere(String key, String value) throws Exception {
+    Path file =
+        Files.writeString(directory.resolve("other.toml"), SMALL.replaceFirst(key, value));
+    return ServerConfig.read(file, 512L << 20).withDataDirectory(directory.resolve("other"));
+  }
+
+  @Test
+  void aPortInUseIsNamedWithItsKeys() throws Exception {
+    int taken = ((InetSocketAddress) server.addresses().get(0)).getPort();
+    int http = server.httpAddress().orElseThrow().getPort();
+    record Case(String key, String value, int port, String keys) {}
+    for (Case each :
+        List.of(
+            new Case("port = 0", "port = " + taken, taken, "listener.host and listener.port"),
+            new Case(
+                "port = 0",
+                "port = 0\nfurther = [\"127.0.0.1:" + taken + "\"]",
+                taken,
+                "listener.further"),
+            new Case(
+                "port = 0\n\\[memory]", "port = " + http + "\n[memory]", http, "http.port"))) {
+      assertThatThrownBy(
+              () -> Server.start(elsewhere(each.key, each.value), false, password -> {}))
+          .isInstanceOf(IOException.class)
+          .hasMessageContainingAll(
+              "cannot listen on 127.0.0.1:" + each.port + ": ",
+              "in use; another process listens there",
+              each.keys);
+    }
+  }
+
+  @Test
+  void aDirectoryWithoutItsUsersIsRefusedUntilNewOnesAreAskedFor() throws Exception {
+    server.close();
+    Files.delete(directory.resolve("data/users"));
+    assertThatThrownBy(() -> Server.start(config(), false, passwords::add))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("--new-users");
+    server = Server.start(config(), true, passwords::add);
+    assertThat(passwords).hasSize(2);
   }
 
   @Test
@@ -160,7 +202,7 @@ class ServerTest {
             directory.resolve("taken.toml"), SMALL.replaceFirst("port = 0", "port = " + taken));
     ServerConfig config =
         ServerConfig.read(file, 512L << 20).withDataDirectory(directory.resolve("other"));
-    assertThatThrownBy(() -> Server.start(config, passwords::add))
+    assertThatThrownBy(() -> Server.start(config, false, passwords::add))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(String.valueOf(taken));
     assertThat(passwords).hasSize(2);
@@ -170,7 +212,7 @@ class ServerTest {
   void whatWasCreatedIsThereAfterARestartWithoutANewPassword() throws Exception {
     assertThat(command("create", "topic", "kept")).isZero();
     server.close();
-    server = Server.start(config(), passwords::add);
+    server = Server.start(config(), false, passwords::add);
     assertThat(passwords).hasSize(1);
     assertThat(command("list", "--json")).as(err.toString()).isZero();
     assertThat(out.toString()).contains("kept");

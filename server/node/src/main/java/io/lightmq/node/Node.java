@@ -78,7 +78,8 @@ public final class Node implements AutoCloseable {
   /**
    * Opens the broker, replays its journal and listens. Blocks.
    *
-   * @throws IOException if the data is damaged or locked, or an address cannot be bound
+   * @throws CannotListenException if an address cannot be bound
+   * @throws IOException if the data is damaged or locked
    */
   public static Node start(
       NodeSettings settings, Disk disk, Loops loops, Security security, Transport transport)
@@ -149,7 +150,7 @@ public final class Node implements AutoCloseable {
     }
     ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
     if (!bound.isSuccess()) {
-      throw new IOException("cannot listen on " + address + ": " + bound.cause(), bound.cause());
+      throw new CannotListenException(address, bound.cause());
     }
     return bound.channel();
   }

@@ -80,7 +80,7 @@ class NodeOverTcpTest {
             0);
     NodeSettings settings =
         new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB);
-    UserStore users = UserStore.open(directory, true).users();
+    UserStore users = UserStore.open(directory, true, false).users();
     return Node.start(
         settings,
         disk,

@@ -9,6 +9,7 @@ import io.lightmq.node.connection.ConnectionSettings;
 import io.lightmq.spi.Durability;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,6 +55,14 @@ public record ServerConfig(
   /** The same with its data elsewhere. */
   public ServerConfig withDataDirectory(Path directory) {
     return new ServerConfig(directory, listeners, http, anonymous, node);
+  }
+
+  /** The keys that set an address of a listener or of the admin port. */
+  public String keysOf(SocketAddress address) {
+    if (address.equals(http)) {
+      return "http.host and http.port (or switch it off: http.enabled)";
+    }
+    return address.equals(listeners.get(0)) ? "listener.host and listener.port" : "listener.further";
   }
 
   static ServerConfig read(ConfigReader from, long heapBytes) throws ConfigException {

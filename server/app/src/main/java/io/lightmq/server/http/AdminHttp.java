@@ -1,5 +1,6 @@
 package io.lightmq.server.http;
 
+import io.lightmq.node.CannotListenException;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -9,7 +10,6 @@ import io.netty.channel.ServerChannel;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.timeout.ReadTimeoutHandler;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
 
@@ -31,14 +31,14 @@ public final class AdminHttp implements AutoCloseable {
    * Listens.
    *
    * @param pages by path
-   * @throws IOException if the address cannot be bound
+   * @throws CannotListenException if the address cannot be bound
    */
   public static AdminHttp start(
       EventLoopGroup group,
       Class<? extends ServerChannel> channelType,
       InetSocketAddress address,
       Map<String, Page> pages)
-      throws IOException {
+      throws CannotListenException {
     PageHandler handler = new PageHandler(Map.copyOf(pages));
     ChannelFuture bound =
         new ServerBootstrap()
@@ -60,8 +60,7 @@ public final class AdminHttp implements AutoCloseable {
             .bind(address)
             .awaitUninterruptibly();
     if (!bound.isSuccess()) {
-      throw new IOException(
-          "cannot listen for HTTP on " + address + ": " + bound.cause(), bound.cause());
+      throw new CannotListenException(address, bound.cause());
     }
     return new AdminHttp(bound.channel());
   }

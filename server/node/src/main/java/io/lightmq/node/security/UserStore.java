@@ -41,6 +41,10 @@ import java.util.TreeMap;
 public final class UserStore implements Authenticator {
   private static final String HEADER = "lightmq-users 1";
   private static final String FILE = "users";
+
+  /** The file that every data directory has once a broker has run on it. */
+  private static final String STORE = "store";
+
   private static final int MAX_FILE_BYTES = 16 << 20;
   private static final int MAX_NAME_BYTES = 255;
   private static final int KEY_BYTES = 32;
@@ -72,16 +76,28 @@ public final class UserStore implements Authenticator {
   public record Opened(UserStore users, Optional<String> adminPassword) {}
 
   /**
-   * Reads the users in a data directory; without a file makes one with a user {@code admin}.
+   * Reads the users in a data directory; without a file makes one with a user {@code admin}. In a
+   * directory that a broker has used, a missing file is a lost one, and a new one would
+   * silently forget all users: that is refused unless it was asked for.
    *
    * @param anonymousFromLoopback whether who comes from this machine without a user is let in
-   * @throws IOException if the file cannot be read or written, or a line is damaged
+   * @param replaceLost whether a lost file is replaced
+   * @throws IOException if the file cannot be read or written, is lost, or a line is damaged
    */
-  public static Opened open(Path directory, boolean anonymousFromLoopback) throws IOException {
+  public static Opened open(Path directory, boolean anonymousFromLoopback, boolean replaceLost)
+      throws IOException {
     UserStore store = new UserStore(directory.resolve(FILE), anonymousFromLoopback);
     if (Files.exists(store.file)) {
       store.read();
       return new Opened(store, Optional.empty());
+    }
+    if (!replaceLost && Files.exists(directory.resolve(STORE))) {
+      throw new IOException(
+          directory
+              + " has been used before, but its file "
+              + FILE
+              + " is missing: put it back from a backup, or start once with --new-users to begin"
+              + " with a new user admin");
     }
     store.random.nextBytes(store.unknownUserKey);
     String password = store.newPassword();

@@ -25,14 +25,14 @@ class UserStoreTest {
 
   @Test
   void theFirstStartMakesAnAdminWhosePasswordIsToldOnce() throws IOException {
-    UserStore.Opened first = UserStore.open(directory, true);
+    UserStore.Opened first = UserStore.open(directory, true, false);
     String password = first.adminPassword().orElseThrow();
     assertThat(password).matches("[a-zA-Z2-9]{20}");
     Credential admin = first.users().find("admin").orElseThrow();
     assertThat(admin.principal().roles()).containsExactly(RoleAuthorizer.ADMIN);
     assertThat(fits(admin, password)).isTrue();
     assertThat(fits(admin, password + "x")).isFalse();
-    UserStore.Opened second = UserStore.open(directory, true);
+    UserStore.Opened second = UserStore.open(directory, true, false);
     assertThat(second.adminPassword()).isEmpty();
     assertThat(fits(second.users().find("admin").orElseThrow(), password)).isTrue();
     assertThat(second.users().unknownUserKey()).isEqualTo(first.users().unknownUserKey());
@@ -40,7 +40,7 @@ class UserStoreTest {
 
   @Test
   void theFileIsForItsOwnerOnlyAndHoldsNoPassword() throws IOException {
-    String password = UserStore.open(directory, true).adminPassword().orElseThrow();
+    String password = UserStore.open(directory, true, false).adminPassword().orElseThrow();
     Path file = directory.resolve("users");
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
         .isEqualTo("rw-------");
@@ -52,10 +52,10 @@ class UserStoreTest {
 
   @Test
   void usersWithOddNamesAndSeveralRolesComeBack() throws IOException {
-    UserStore store = UserStore.open(directory, true).users();
+    UserStore store = UserStore.open(directory, true, false).users();
     String name = "ada: l%velace, ÄÖ";
     store.put(name, "pass word", Set.of(RoleAuthorizer.ADMIN, RoleAuthorizer.USER));
-    Credential found = UserStore.open(directory, true).users().find(name).orElseThrow();
+    Credential found = UserStore.open(directory, true, false).users().find(name).orElseThrow();
     assertThat(found.principal().name()).isEqualTo(name);
     assertThat(found.principal().roles()).containsExactlyInAnyOrder("admin", "user");
     assertThat(fits(found, "pass word")).isTrue();
@@ -63,7 +63,7 @@ class UserStoreTest {
 
   @Test
   void unknownRolesAndEmptyNamesAreRefused() throws IOException {
-    UserStore store = UserStore.open(directory, true).users();
+    UserStore store = UserStore.open(directory, true, false).users();
     assertThatThrownBy(() -> store.put("x", "y", Set.of("king"))).hasMessageContaining("king");
     assertThatThrownBy(() -> store.put("", "y", Set.of("user"))).hasMessageContaining("1 to 255");
     assertThat(store.find("x")).isEmpty();
@@ -71,25 +71,44 @@ class UserStoreTest {
 
   @Test
   void damageNamesFileAndLine() throws IOException {
-    UserStore.open(directory, true);
+    UserStore.open(directory, true, false);
     Path file = directory.resolve("users");
     List<String> lines = Files.readAllLines(file);
     lines.set(2, lines.get(2).substring(0, 30));
     Files.write(file, lines);
-    assertThatThrownBy(() -> UserStore.open(directory, true))
+    assertThatThrownBy(() -> UserStore.open(directory, true, false))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(file + " line 3");
     Files.writeString(file, "something else\n");
-    assertThatThrownBy(() -> UserStore.open(directory, true))
+    assertThatThrownBy(() -> UserStore.open(directory, true, false))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("lightmq-users 1");
   }
 
   @Test
   void anonymousNeedsLoopbackAndPermission() throws IOException {
-    UserStore open = UserStore.open(directory, true).users();
+    UserStore open = UserStore.open(directory, true, false).users();
     assertThat(open.anonymous(true)).isPresent();
     assertThat(open.anonymous(false)).isEmpty();
-    assertThat(UserStore.open(directory, false).users().anonymous(true)).isEmpty();
+    assertThat(UserStore.open(directory, false, false).users().anonymous(true)).isEmpty();
+  }
+
+  @Test
+  void aLostFileOfAUsedDirectoryIsReplacedOnlyOnRequest() throws IOException {
+    UserStore.open(directory, true, false).users().put("ada", "secret", Set.of("user"));
+    Files.createFile(directory.resolve("store"));
+    assertThat(UserStore.open(directory, true, false).users().find("ada")).isPresent();
+    assertThat(UserStore.open(directory, true, true).users().find("ada"))
+        .as("what is there is never replaced")
+        .isPresent();
+    Path file = directory.resolve("users");
+    Files.delete(file);
+    assertThatThrownBy(() -> UserStore.open(directory, true, false))
+        .isInstanceOf(IOException.class)
+        .hasMessageContainingAll(directory.toString(), "users is missing", "--new-users");
+    assertThat(file).doesNotExist();
+    UserStore.Opened replaced = UserStore.open(directory, true, true);
+    assertThat(replaced.adminPassword()).isPresent();
+    assertThat(replaced.users().find("ada")).isEmpty();
   }
 }
