@@ -93,6 +93,25 @@ class ConnectingTest {
   }
 
   @Test
+  void anUnknownHostIsNamedInTheError() {
+    assertThatThrownBy(
+            () -> new LightmqConnectionFactory("lightmq://no-host.invalid:7654").createConnection())
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining(
+            "connecting to lightmq://no-host.invalid:7654: the host no-host.invalid is unknown;"
+                + " check its spelling in the connection URI");
+  }
+
+  @Test
+  void anUnknownFirstHostDoesNotHinderTheSecond() throws Exception {
+    try (Connection connection =
+        new LightmqConnectionFactory("lightmq://no-host.invalid,127.0.0.1:" + broker.port())
+            .createConnection()) {
+      assertThat(connection.getMetaData().getJMSVersion()).isEqualTo("3.1");
+    }
+  }
+
+  @Test
   void theSecondAddressIsTriedWhenTheFirstFails() throws Exception {
     int port;
     try (ServerSocket free = new ServerSocket(0)) {

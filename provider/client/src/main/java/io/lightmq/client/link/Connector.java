@@ -14,6 +14,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -44,6 +45,14 @@ final class Connector {
       Class<? extends Channel> channelType,
       SocketAddress address,
       Events events) {
+    if (address instanceof InetSocketAddress inet && inet.isUnresolved()) {
+      return CompletableFuture.failedFuture(
+          new LinkException(
+              FaultCode.CLOSING,
+              "the host "
+                  + inet.getHostString()
+                  + " is unknown; check its spelling in the connection URI"));
+    }
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.BROKER);
     Handshake handshake = new Handshake(settings, decoder);
     Bootstrap bootstrap =

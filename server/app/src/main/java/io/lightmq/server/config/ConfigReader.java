@@ -23,6 +23,9 @@ import org.tomlj.TomlTable;
  * key in the file that nobody asked for is an error at the end.
  */
 final class ConfigReader {
+  /** The table of tables that rule destinations. */
+  static final String RULES = "destination";
+
   private static final long MAX_FILE_BYTES = 1 << 20;
 
   private final String source;
@@ -152,6 +155,14 @@ final class ConfigReader {
     for (List<String> path : toml.keyPathSet()) {
       String key = Toml.joinKeyPath(path);
       if (!known.contains(key)) {
+        int distance = NearestName.distance(path.get(0), RULES);
+        if (path.size() > 2 && distance > 0 && distance <= 3) {
+          throw wrong(
+              key,
+              "is not a key of this configuration; a rule for destinations is a table ["
+                  + Toml.joinKeyPath(List.of(RULES, path.get(1)))
+                  + "]");
+        }
         String nearest = NearestName.of(key, known);
         throw wrong(key, "is not a key of this configuration; the nearest is '" + nearest + "'");
       }

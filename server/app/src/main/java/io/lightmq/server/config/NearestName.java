@@ -20,7 +20,8 @@ final class NearestName {
     return nearest;
   }
 
-  private static int distance(String left, String right) {
+  /** How many characters to change, leave out or add. */
+  static int distance(String left, String right) {
     int[] row = new int[right.length() + 1];
     for (int j = 0; j < row.length; j++) {
       row[j] = j;

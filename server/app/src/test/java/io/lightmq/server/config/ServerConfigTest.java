@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.regex.Pattern;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,6 +76,19 @@ class ServerConfigTest {
         "test.toml line 1: listner.port is not a key of this configuration; the nearest is"
             + " 'listener.port'",
         "listner.port = 1");
+  }
+
+  @Test
+  void aRuleUnderTheWrongNameIsToldTheRightOne() {
+    for (String wrong : List.of("destinations", "destinatoin")) {
+      assertWrong(
+          "test.toml line 2: "
+              + wrong
+              + ".\"orders.*\".tier is not a key of this configuration; a rule for destinations is"
+              + " a table [destination.\"orders.*\"]",
+          "[" + wrong + ".\"orders.*\"]",
+          "tier = \"high\"");
+    }
   }
 
   @Test

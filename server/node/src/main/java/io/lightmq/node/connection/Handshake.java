@@ -127,8 +127,9 @@ final class Handshake {
         door.security().authenticator().anonymous(isLoopback(channel.remoteAddress())).orElse(null);
     if (principal == null) {
       return refused(
-          "connections without user and password are accepted only from this machine, and only"
-              + " while the broker listens to this machine alone");
+          "give a user and password: without them a connection is accepted only from the broker's own"
+              + " machine, while it listens to that machine alone and its setting security.anonymous"
+              + " is true");
     }
     return () -> done(principal, new byte[0]);
   }

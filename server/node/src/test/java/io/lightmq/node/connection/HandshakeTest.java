@@ -42,7 +42,9 @@ class HandshakeTest {
   @Test
   void anonymousFromElsewhereIsRefused() {
     ConnectionHarness far = new ConnectionHarness("203.0.113.9").anonymous();
-    assertThat(far.goodbye().code()).isEqualTo(FaultCode.AUTHENTICATION_FAILED);
+    Frame.Goodbye goodbye = far.goodbye();
+    assertThat(goodbye.code()).isEqualTo(FaultCode.AUTHENTICATION_FAILED);
+    assertThat(goodbye.text()).contains("give a user and password", "security.anonymous");
     assertThat(far.commands).isEmpty();
   }
 
