@@ -10,12 +10,22 @@ import io.lightmq.core.storage.segment.SegmentInfo;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.spi.Journal;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
-/** Takes the shard's metrics as one immutable picture. */
+/**
+ * Takes the shard's metrics as one immutable picture, over as many turns as its destinations need:
+ * 100,000 of them take 60 ms and more, for which no message may wait. So the figures of two
+ * destinations may be some turns apart; those of one are of one moment.
+ */
 @OwnedBy("shard")
 final class MetricsTaker {
+  /** Destinations and subscriptions in one turn; about half a millisecond. */
+  static final int SLICE = 1_024;
+
   private static final int ENQUEUED_AT = 32;
 
   private final ShardParts parts;
@@ -25,6 +35,9 @@ final class MetricsTaker {
   private final long snapshotMillis;
   private final Location location = new Location();
   private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
+  private Iterator<Destination> waiting = Collections.emptyIterator();
+  private List<BrokerMetrics.DestinationUse> taken = new ArrayList<>();
+  private boolean taking;
 
   /**
    * A taker.
@@ -50,8 +63,41 @@ final class MetricsTaker {
     disk = new BrokerMetrics.DiskUse(usableBytes, totalBytes);
   }
 
-  /** Takes the picture. */
-  BrokerMetrics take() {
+  /** Begins a picture; false if the one before is not complete and goes on. */
+  boolean begin() {
+    if (taking) {
+      return false;
+    }
+    List<Destination> all = List.copyOf(parts.state().destinations().all());
+    waiting = all.iterator();
+    taken = new ArrayList<>(all.size());
+    taking = true;
+    return true;
+  }
+
+  /** Takes the next slice; the picture when that was the last, else null. */
+  @Nullable BrokerMetrics step() {
+    int items = 0;
+    while (items < SLICE && waiting.hasNext()) {
+      Destination destination = waiting.next();
+      if (parts.state().destinations().find(destination.id()) == destination) {
+        BrokerMetrics.DestinationUse use = take(destination);
+        taken.add(use);
+        items += use.subscriptions().size();
+      }
+      items++;
+    }
+    if (waiting.hasNext()) {
+      return null;
+    }
+    taking = false;
+    waiting = Collections.emptyIterator();
+    List<BrokerMetrics.DestinationUse> destinations = taken;
+    taken = new ArrayList<>();
+    return picture(destinations);
+  }
+
+  private BrokerMetrics picture(List<BrokerMetrics.DestinationUse> destinations) {
     Counters counters = parts.counters();
     Journal journal = parts.journal();
     Journal.Times times = journal.times();
@@ -60,10 +106,6 @@ final class MetricsTaker {
     List<SegmentInfo> segments = checkpoints.segments();
     for (SegmentInfo segment : segments) {
       segmentBytes += segment.bytes();
-    }
-    List<BrokerMetrics.DestinationUse> destinations = new ArrayList<>();
-    for (Destination destination : parts.state().destinations().all()) {
-      destinations.add(take(destination));
     }
     return new BrokerMetrics(
         parts.time().nanos(),

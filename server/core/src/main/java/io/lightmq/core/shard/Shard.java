@@ -301,7 +301,9 @@ final class Shard implements ShardBatch.Observer {
       return;
     }
     parts.time().look();
-    metrics = metricsTaker.take();
+    if (metricsTaker.begin()) {
+      takeMetrics();
+    }
     parts.sessions().closeIdleLinks(64);
     if (parts.publishing().isHolding()) {
       marksMoved();
@@ -312,6 +314,20 @@ final class Shard implements ShardBatch.Observer {
     }
     destage.execute(this::lookAtDisk);
     loop.schedule(TICK_NANOS, this::tick);
+  }
+
+  /** Takes a slice of the metrics; another turn goes on, behind whatever waits. */
+  private void takeMetrics() {
+    if (ended) {
+      return;
+    }
+    parts.time().look();
+    BrokerMetrics complete = metricsTaker.step();
+    if (complete == null) {
+      execute(this::takeMetrics);
+    } else {
+      metrics = complete;
+    }
   }
 
   /** Asks for a checkpoint. */
