@@ -88,6 +88,10 @@ final class Consumers {
     private final DeliveryLog log;
     private final Session session;
     private final MessageConsumer consumer;
+
+    /** Of the open transaction, which goes on after a receive that failed. */
+    private final List<Stamp> open = new ArrayList<>();
+
     private int transactions;
 
     Transacted(String name, ConnectionFactory factory, DeliveryLog log, Gate gate, EventLog events)
@@ -101,18 +105,19 @@ final class Consumers {
 
     @Override
     void work() throws JMSException {
-      List<Stamp> stamps = new ArrayList<>();
       Message message = consumer.receive(RECEIVE_MILLIS);
       while (message != null) {
         Stamp stamp = log(getName(), message, log);
         if (stamp != null) {
-          stamps.add(stamp);
+          open.add(stamp);
         }
-        message = stamps.size() < TOGETHER ? consumer.receive(RECEIVE_MILLIS) : null;
+        message = open.size() < TOGETHER ? consumer.receive(RECEIVE_MILLIS) : null;
       }
-      if (stamps.isEmpty()) {
+      if (open.isEmpty()) {
         return;
       }
+      List<Stamp> stamps = List.copyOf(open);
+      open.clear();
       transactions++;
       if (transactions % 6 == 0) {
         session.rollback();
@@ -146,7 +151,7 @@ final class Consumers {
         Gate gate,
         EventLog events)
         throws JMSException {
-      super(name, factory, durable ? "faults-" + name : null, gate, events);
+      super(name, factory, durable ? clientId(name) : null, gate, events);
       this.log = log;
       Session session = connection().createSession(false, Session.AUTO_ACKNOWLEDGE);
       consumer =
@@ -154,6 +159,11 @@ final class Consumers {
               ? session.createDurableConsumer(session.createTopic(log.target()), name)
               : session.createConsumer(session.createQueue(log.target()));
       connection().start();
+    }
+
+    /** The client id of the one whose subscription is durable and has its name. */
+    static String clientId(String name) {
+      return "faults-" + name;
     }
 
     @Override

@@ -26,6 +26,9 @@ final class Load implements AutoCloseable {
   private static final long DRAIN_SILENCE_MILLIS = 15_000;
   private static final long LATE_MILLIS = 200;
 
+  private static final String DURABLE = "durable";
+
+  private final ConnectionFactory factory;
   private final Gate senderGate = new Gate();
   private final Gate consumerGate = new Gate();
   private final List<SendLog> sends = new ArrayList<>();
@@ -34,7 +37,7 @@ final class Load implements AutoCloseable {
   private final List<Worker> consumers = new ArrayList<>();
 
   Load(String uri, EventLog events) throws JMSException {
-    ConnectionFactory factory = new LightmqConnectionFactory(uri);
+    factory = new LightmqConnectionFactory(uri);
     DeliveryLog queue = add(DeliveryLog.competing(QUEUE));
     DeliveryLog alone = add(DeliveryLog.single(ALONE));
     DeliveryLog topic = add(DeliveryLog.single(TOPIC));
@@ -42,7 +45,7 @@ final class Load implements AutoCloseable {
     consumers.add(new Consumers.Acknowledging("acknowledging", factory, queue, gate, events));
     consumers.add(new Consumers.Transacted("committing", factory, queue, gate, events));
     consumers.add(new Consumers.Automatic("alone", factory, false, alone, gate, events));
-    consumers.add(new Consumers.Automatic("durable", factory, true, topic, gate, events));
+    consumers.add(new Consumers.Automatic(DURABLE, factory, true, topic, gate, events));
     gate = senderGate;
     senders.add(new Producers.Synchronous(factory, false, log(QUEUE, 1), gate, events));
     senders.add(new Producers.Synchronous(factory, false, log(QUEUE, 1), gate, events));
@@ -94,6 +97,30 @@ final class Load implements AutoCloseable {
       Thread.sleep(LOOK_MILLIS);
     }
     return Check.of(sends, deliveries);
+  }
+
+  /**
+   * Ends the load and takes what is left with new connections.
+   *
+   * @return the comparison with all that came since the first round
+   */
+  Check finish() throws InterruptedException, HarnessException, JMSException {
+    pauseAll();
+    close();
+    for (DeliveryLog subscription : deliveries) {
+      if (subscription.target().equals(TOPIC)) {
+        String clientId = Consumers.Automatic.clientId(DURABLE);
+        FinalDrain.durable(factory, clientId, DURABLE, subscription);
+      } else {
+        FinalDrain.queue(factory, subscription);
+      }
+    }
+    return Check.of(sends, deliveries);
+  }
+
+  /** The destinations of the load. */
+  List<String> targets() {
+    return deliveries.stream().map(DeliveryLog::target).toList();
   }
 
   /** Workers that ended although the load is not over. */

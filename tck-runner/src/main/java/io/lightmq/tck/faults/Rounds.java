@@ -1,9 +1,12 @@
 package io.lightmq.tck.faults;
 
+import io.lightmq.samples.broker.BrokerMetrics;
 import io.lightmq.samples.broker.BrokerProcess;
 import io.lightmq.samples.broker.BrokerSetup;
 import jakarta.jms.JMSException;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -19,6 +22,9 @@ abstract class Rounds {
   private static final int QUIET_MILLIS = 300;
   private static final long AFTERMATH_MILLIS = 100;
   private static final long LOOK_MILLIS = 2;
+
+  /** The metrics are some seconds old. */
+  private static final long BACKLOG_LIMIT_MILLIS = 10_000;
 
   private final BrokerSetup setup;
   private final EventLog events;
@@ -46,14 +52,37 @@ abstract class Rounds {
         Outcome outcome = round(load, broker, round);
         broker = outcome.broker();
         if (!outcome.check().violations().isEmpty()) {
-          outcome.check().violations().forEach(text -> System.out.println("  BROKEN: " + text));
-          return outcome.check().violations().size();
+          return broken(outcome.check().violations());
         }
       }
+      return finish(load);
     } finally {
       broker.kill();
     }
-    return 0;
+  }
+
+  private static int broken(List<String> violations) {
+    violations.forEach(text -> System.out.println("  BROKEN: " + text));
+    return violations.size();
+  }
+
+  private int finish(Load load)
+      throws HarnessException, IOException, InterruptedException, JMSException {
+    List<String> violations = new ArrayList<>(load.finish().violations());
+    long deadline = System.nanoTime() + BACKLOG_LIMIT_MILLIS * 1_000_000;
+    List<String> left = FinalDrain.leftOver(BrokerMetrics.of(setup), load.targets());
+    while (!left.isEmpty() && System.nanoTime() < deadline) {
+      Thread.sleep(AFTERMATH_MILLIS);
+      left = FinalDrain.leftOver(BrokerMetrics.of(setup), load.targets());
+    }
+    violations.addAll(left);
+    System.out.printf(
+        "final drain: again %,d  backlog of %d destinations %s  broken %d%n",
+        load.repeated(),
+        load.targets().size(),
+        left.isEmpty() ? "0" : "not 0",
+        violations.size());
+    return broken(violations);
   }
 
   private Outcome round(Load load, BrokerProcess broker, int round)
