@@ -65,9 +65,9 @@ public interface Journal extends AutoCloseable {
   /**
    * Calls of one kind to the device so far.
    *
-   * @param totalNanos of all, {@code lastNanos} of the newest, {@code longestNanos} of the slowest
+   * @param totalNanos of all of them
    */
-  record Calls(long count, long totalNanos, long lastNanos, long longestNanos) {}
+  record Calls(long count, long totalNanos) {}
 
   /** How long this node's own device took to write and to force. */
   record Times(Calls writes, Calls forces) {}
@@ -119,9 +119,6 @@ public interface Journal extends AutoCloseable {
    * force. Any thread; returns at once.
    */
   void forceBeside();
-
-  /** The lowest offset still readable. */
-  long startOffset();
 
   /** Everything below is forced (in a cluster: committed). */
   long durable();

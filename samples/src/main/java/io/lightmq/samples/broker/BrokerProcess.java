@@ -115,11 +115,6 @@ public final class BrokerProcess implements AutoCloseable {
     }
   }
 
-  /** Waits for an end that somebody else caused; returns whether it came. */
-  public boolean awaitExit(long limitMillis) throws InterruptedException {
-    return process.waitFor(limitMillis, TimeUnit.MILLISECONDS);
-  }
-
   /** Asks the broker to stop with SIGTERM; kills it if it does not. */
   @Override
   public void close() {

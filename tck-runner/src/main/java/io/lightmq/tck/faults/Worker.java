@@ -46,9 +46,6 @@ abstract class Worker extends Thread {
   /** One unit of work: a send, a transaction, a receive. */
   abstract void work() throws JMSException, InterruptedException;
 
-  /** Called when the gate shuts, before the worker waits. */
-  void beforeIdle() throws JMSException {}
-
   @Override
   public final void run() {
     try {

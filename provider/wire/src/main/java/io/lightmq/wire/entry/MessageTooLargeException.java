@@ -4,15 +4,7 @@ package io.lightmq.wire.entry;
 public final class MessageTooLargeException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  private final int limitBytes;
-
   MessageTooLargeException(long bytes, int limitBytes) {
     super("the message needs at least " + bytes + " bytes; the limit is " + limitBytes);
-    this.limitBytes = limitBytes;
-  }
-
-  /** The limit in bytes. */
-  public int limitBytes() {
-    return limitBytes;
   }
 }

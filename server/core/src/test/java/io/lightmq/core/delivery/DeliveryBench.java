@@ -309,11 +309,6 @@ final class DeliveryBench implements Decisions {
     }
 
     @Override
-    public long startOffset() {
-      return trimmed;
-    }
-
-    @Override
     public long durable() {
       return bytes.position();
     }
@@ -345,7 +340,7 @@ final class DeliveryBench implements Decisions {
 
     @Override
     public Times times() {
-      return new Times(new Calls(0, 0, 0, 0), new Calls(0, 0, 0, 0));
+      return new Times(new Calls(0, 0), new Calls(0, 0));
     }
 
     @Override

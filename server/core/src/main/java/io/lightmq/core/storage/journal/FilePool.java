@@ -139,10 +139,6 @@ final class FilePool {
         });
   }
 
-  synchronized int spareFiles() {
-    return spares.size();
-  }
-
   synchronized int files() {
     return files;
   }

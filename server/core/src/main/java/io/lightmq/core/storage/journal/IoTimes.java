@@ -7,19 +7,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class IoTimes {
   private final AtomicLong count = new AtomicLong();
   private final AtomicLong total = new AtomicLong();
-  private final AtomicLong last = new AtomicLong();
-  private final AtomicLong longest = new AtomicLong();
 
   void add(long nanos) {
     count.lazySet(count.get() + 1);
     total.lazySet(total.get() + nanos);
-    last.lazySet(nanos);
-    if (nanos > longest.get()) {
-      longest.lazySet(nanos);
-    }
   }
 
   Journal.Calls read() {
-    return new Journal.Calls(count.get(), total.get(), last.get(), longest.get());
+    return new Journal.Calls(count.get(), total.get());
   }
 }

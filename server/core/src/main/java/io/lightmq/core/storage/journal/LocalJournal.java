@@ -189,11 +189,6 @@ public final class LocalJournal implements Journal {
   }
 
   @Override
-  public long startOffset() {
-    return marks.start();
-  }
-
-  @Override
   public long durable() {
     return marks.durable();
   }

@@ -3,7 +3,6 @@ package io.lightmq.core.storage.journal;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
 import java.nio.ByteBuffer;
-import java.util.zip.CRC32C;
 
 /**
  * The newest bytes of a journal, in a ring off the heap: the byte at journal offset {@code o} lies
@@ -25,10 +24,8 @@ public final class Window implements AutoCloseable {
   private final ByteBuffer ring;
   private final int capacity;
   private final long mask;
-  private final CRC32C crc = new CRC32C();
   private long first;
   private long position;
-  private long highest;
 
   /** Where the room ends that was told last; nothing is told before the first question. */
   private long roomEnd = Long.MAX_VALUE;
@@ -50,7 +47,6 @@ public final class Window implements AutoCloseable {
     this.mask = capacityBytes - 1L;
     this.first = firstOffset;
     this.position = firstOffset;
-    this.highest = firstOffset;
   }
 
   /** Bytes of the ring. */
@@ -65,7 +61,7 @@ public final class Window implements AutoCloseable {
 
   /** The lowest offset that is still here. */
   public long oldest() {
-    return Math.max(first, highest - capacity);
+    return Math.max(first, position - capacity);
   }
 
   /** Whether the byte at an offset is here. */
@@ -77,15 +73,6 @@ public final class Window implements AutoCloseable {
   public long room(long writtenMark) {
     roomEnd = Math.max(first, writtenMark) + capacity;
     return roomEnd - position;
-  }
-
-  /** Gives up what was put at an offset and behind it. What it had overwritten stays lost. */
-  public void rewind(long offset) {
-    if (offset > position || offset < oldest()) {
-      throw new IllegalArgumentException(
-          "cannot rewind to " + offset + ": the window has " + oldest() + " to " + position);
-    }
-    position = offset;
   }
 
   private void need(int bytes) {
@@ -248,16 +235,6 @@ public final class Window implements AutoCloseable {
         : new ByteBuffer[] {ring.slice(at, head), ring.slice(0, length - head)};
   }
 
-  /** The CRC32C of some bytes. */
-  public int crc32c(long offset, int length) {
-    check(offset, length);
-    crc.reset();
-    for (ByteBuffer piece : slices(offset, length)) {
-      crc.update(piece);
-    }
-    return (int) crc.getValue();
-  }
-
   /** Gives the memory back. Nothing may touch the window or its slices after this. */
   @Override
   public void close() {
@@ -266,7 +243,6 @@ public final class Window implements AutoCloseable {
 
   private void moved(int bytes) {
     position += bytes;
-    highest = Math.max(highest, position);
   }
 
   private int at(long offset) {

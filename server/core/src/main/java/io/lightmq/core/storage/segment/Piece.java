@@ -54,9 +54,4 @@ public record Piece(
                   indexAddress));
     }
   }
-
-  /** Whether the sequence lies between first and last; the entry itself may be missing. */
-  public boolean spansSequence(long sequence) {
-    return firstSequence <= sequence && sequence <= lastSequence;
-  }
 }
