@@ -54,6 +54,9 @@ record ClientSettings(
   private static final Set<String> TEXTS =
       Set.of("clientId", "user", "password", "failover", "trustedPackages");
 
+  /** An option of the factory itself: whether its stored forms hold the password. */
+  static final String REFERENCE_PASSWORD = "referencePassword";
+
   /** Options of an embedded broker, which its own module reads. */
   private static final Set<String> EMBEDDED = Set.of("keep");
 
@@ -62,6 +65,7 @@ record ClientSettings(
     Set<String> names = new TreeSet<>(NUMBERS.keySet());
     names.addAll(TEXTS);
     names.addAll(EMBEDDED);
+    names.add(REFERENCE_PASSWORD);
     return names;
   }
 
@@ -91,6 +95,9 @@ record ClientSettings(
       throw new IllegalArgumentException(
           "the option keep is for lightmq:mem and lightmq:file only");
     }
+    for (String name : List.of("keep", REFERENCE_PASSWORD)) {
+      bool(name, options.getOrDefault(name, "false"));
+    }
     Numbers numbers = new Numbers(options);
     LinkSettings link =
         new LinkSettings(
@@ -117,24 +124,47 @@ record ClientSettings(
         new ObjectTrust(packages(options.getOrDefault("trustedPackages", ""))));
   }
 
-  /** The option's name as written here; case and ID/Id make no difference. */
-  static String canonical(String name) {
-    Set<String> known = optionNames();
-    for (String option : known) {
+  /**
+   * Looks at one option alone, whatever the URI.
+   *
+   * @throws IllegalArgumentException if its value is out of its range
+   */
+  static void check(String name, String value) {
+    of(new ClientUri("mem", List.of(), "default", Map.of(name, value)));
+  }
+
+  /** The value of an option that is a number, or its default. */
+  static long number(Map<String, String> options, String name) {
+    return new Numbers(options).get(name);
+  }
+
+  /** The option's name as written here, if there is one; case makes no difference. */
+  static @Nullable String known(String name) {
+    for (String option : optionNames()) {
       if (option.equalsIgnoreCase(name)) {
         return option;
       }
     }
-    if (name.toLowerCase(Locale.ROOT).equals("username")) {
-      return "user";
+    return name.toLowerCase(Locale.ROOT).equals("username") ? "user" : null;
+  }
+
+  /**
+   * The option's name as written here.
+   *
+   * @throws IllegalArgumentException if there is none, naming the nearest
+   */
+  static String canonical(String name) {
+    String known = known(name);
+    if (known != null) {
+      return known;
     }
-    List<String> near = NearNames.of(name, known, 1);
+    List<String> near = NearNames.of(name, optionNames(), 1);
     throw new IllegalArgumentException(
         "the option '"
             + name
             + "' is unknown; "
             + (near.isEmpty()
-                ? "known are " + String.join(", ", known)
+                ? "known are " + String.join(", ", optionNames())
                 : "did you mean " + near.get(0) + "?"));
   }
 

@@ -1,7 +1,6 @@
 package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
-import io.lightmq.client.link.ClientUri;
 import jakarta.jms.Connection;
 import jakarta.jms.ConnectionFactory;
 import jakarta.jms.JMSContext;
@@ -11,40 +10,24 @@ import jakarta.jms.QueueConnectionFactory;
 import jakarta.jms.Session;
 import jakarta.jms.TopicConnection;
 import jakarta.jms.TopicConnectionFactory;
-import java.io.IOException;
-import java.io.ObjectInputStream;
-import java.io.Serializable;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import javax.naming.Reference;
 import javax.naming.Referenceable;
 import javax.naming.StringRefAddr;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes connections to a broker. Set up by a URI such as {@code
+ * Makes connections to a broker: the factory of Jakarta Messaging 3.1, section 6.1, in its general
+ * form and in those for queues and topics. Set up by a URI such as {@code
  * lightmq://host:7654,host2:7654?clientId=billing} and by setters; wrong options are told at once.
- * Safe for many threads once set up. The password is neither in the text form nor in the reference
- * nor in the serialised form; after those it has to be set again or given to createConnection.
+ * Safe for many threads once set up.
  */
-public final class LightmqConnectionFactory
-    implements ConnectionFactory,
-        QueueConnectionFactory,
-        TopicConnectionFactory,
-        Serializable,
-        Referenceable {
-  private static final long serialVersionUID = 1L;
-
-  /** The URI of a broker on this machine. */
-  public static final String DEFAULT_URI = "lightmq://127.0.0.1:7654";
-
-  private String location;
-  private LinkedHashMap<String, String> options;
-  private transient @Nullable String password;
+public final class LightmqConnectionFactory extends FactoryOptions
+    implements ConnectionFactory, QueueConnectionFactory, TopicConnectionFactory, Referenceable {
+  private static final long serialVersionUID = 2L;
 
   /** For the broker on this machine. */
   public LightmqConnectionFactory() {
-    this(DEFAULT_URI);
+    super(DEFAULT_URI);
   }
 
   /**
@@ -53,8 +36,7 @@ public final class LightmqConnectionFactory
    * @throws IllegalArgumentException if it is no URI of ours, or for an unknown or wrong option
    */
   public LightmqConnectionFactory(String uri) {
-    this.options = new LinkedHashMap<>();
-    this.location = take(uri);
+    super(uri);
   }
 
   /** For a URI, with the credentials that connections have by default. */
@@ -63,111 +45,6 @@ public final class LightmqConnectionFactory
     setUser(user);
     setPassword(password);
   }
-
-  private String take(@Nullable String uri) {
-    if (uri == null) {
-      throw new IllegalArgumentException(
-          "the URI is null; write one such as " + DEFAULT_URI + ", or leave it out for that");
-    }
-    ClientUri parsed = ClientUri.parse(uri);
-    ClientSettings.of(parsed);
-    LinkedHashMap<String, String> taken = new LinkedHashMap<>();
-    parsed.options().forEach((name, value) -> taken.put(ClientSettings.canonical(name), value));
-    String newPassword = taken.remove("password");
-    if (newPassword != null) {
-      password = newPassword;
-    }
-    options = taken;
-    return parsed.location();
-  }
-
-  private synchronized ClientSettings settings() {
-    Map<String, String> all = new LinkedHashMap<>(options);
-    if (password != null) {
-      all.put("password", password);
-    }
-    ClientUri bare = ClientUri.parse(location);
-    return ClientSettings.of(new ClientUri(bare.scheme(), bare.hosts(), bare.path(), all));
-  }
-
-  // ---- settings ----
-
-  /** Replaces URI and options. */
-  public synchronized void setUri(String uri) {
-    location = take(uri);
-  }
-
-  /** The URI without options. */
-  public synchronized String getUri() {
-    return location;
-  }
-
-  /**
-   * Sets an option, such as {@code prefetchMessages}; null gives it its default back.
-   *
-   * @throws IllegalArgumentException for an unknown option or a value out of range
-   */
-  public synchronized void setOption(String name, @Nullable String value) {
-    String option = ClientSettings.canonical(name);
-    if (option.equals("password")) {
-      password = value;
-      return;
-    }
-    LinkedHashMap<String, String> before = new LinkedHashMap<>(options);
-    if (value == null) {
-      options.remove(option);
-    } else {
-      options.put(option, value);
-    }
-    try {
-      settings();
-    } catch (IllegalArgumentException e) {
-      options = before;
-      throw e;
-    }
-  }
-
-  /** The options that are set, without the password. */
-  public synchronized Map<String, String> getOptions() {
-    return new LinkedHashMap<>(options);
-  }
-
-  /** Sets the user that connections have by default. */
-  public void setUser(@Nullable String user) {
-    setOption("user", user);
-  }
-
-  /** The user that connections have by default. */
-  public synchronized @Nullable String getUser() {
-    return options.get("user");
-  }
-
-  /** Sets the password that connections have by default. */
-  public synchronized void setPassword(@Nullable String newPassword) {
-    password = newPassword;
-  }
-
-  /** Sets the client id of all connections. */
-  public void setClientId(@Nullable String clientId) {
-    setOption("clientId", clientId);
-  }
-
-  /** The client id of all connections. */
-  public synchronized @Nullable String getClientId() {
-    return options.get("clientId");
-  }
-
-  /** Sets the packages, separated by commas, whose classes ObjectMessages may bring. */
-  public void setTrustedPackages(@Nullable String packages) {
-    setOption("trustedPackages", packages);
-  }
-
-  /** The packages whose classes ObjectMessages may bring. */
-  public synchronized @Nullable String getTrustedPackages() {
-    return options.get("trustedPackages");
-  }
-
-  // ---- connections ----
 
   private LightmqConnection open(ClientSettings settings) throws JMSException {
     return LightmqConnection.open(settings, Domain.UNIFIED);
@@ -268,26 +145,13 @@ public final class LightmqConnectionFactory
 
   // ---- storing it ----
 
+  /** URI and options as addresses of type {@code uri} and of the options' names. */
   @Override
-  public synchronized Reference getReference() {
+  public Reference getReference() {
     Reference reference =
         new Reference(
-            LightmqConnectionFactory.class.getName(),
-            new StringRefAddr(LightmqObjectFactory.URI, location),
-            LightmqObjectFactory.class.getName(),
-            null);
-    options.forEach((name, value) -> reference.add(new StringRefAddr(name, value)));
+            LightmqConnectionFactory.class.getName(), LightmqObjectFactory.class.getName(), null);
+    stored().forEach((name, value) -> reference.add(new StringRefAddr(name, value)));
     return reference;
-  }
-
-  private void readObject(ObjectInputStream in) throws IOException, ClassNotFoundException {
-    in.defaultReadObject();
-    settings();
-  }
-
-  /** URI and options, without the password. */
-  @Override
-  public synchronized String toString() {
-    return "LightmqConnectionFactory[" + location + " " + options + "]";
   }
 }
