@@ -1,0 +1,131 @@
+package io.lightmq.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import jakarta.jms.JMSException;
+import java.beans.BeanInfo;
+import java.beans.Introspector;
+import java.beans.PropertyDescriptor;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** The factory as a bean, as containers see it. */
+class FactoryOptionsTest {
+  private static Map<String, PropertyDescriptor> beanProperties() throws Exception {
+    BeanInfo info = Introspector.getBeanInfo(LightmqConnectionFactory.class, Object.class);
+    Map<String, PropertyDescriptor> properties = new HashMap<>();
+    for (PropertyDescriptor property : info.getPropertyDescriptors()) {
+      properties.put(property.getName(), property);
+    }
+    return properties;
+  }
+
+  /** A value of the property's type that is not its default. */
+  private static Object sample(PropertyDescriptor property) {
+    Class<?> type = property.getPropertyType();
+    if (type == boolean.class) {
+      return !property.getName().equals("failover");
+    }
+    return type == int.class ? (Object) 1_234 : type == long.class ? (Object) 1_234L : "text";
+  }
+
+  @Test
+  void everyOptionIsABeanPropertyThatGivesBackWhatWasSet() throws Exception {
+    Map<String, PropertyDescriptor> properties = beanProperties();
+    for (String option : FactoryOptions.optionNames()) {
+      PropertyDescriptor property = properties.get(option);
+      assertThat(property).as("bean property of the option " + option).isNotNull();
+      LightmqConnectionFactory factory = new LightmqConnectionFactory();
+      Object value = sample(property);
+      property.getWriteMethod().invoke(factory, value);
+      if (option.equals("password")) {
+        assertThat(property.getReadMethod()).as("a password is not given out").isNull();
+        assertThat(factory).isNotEqualTo(new LightmqConnectionFactory());
+      } else {
+        assertThat(property.getReadMethod().invoke(factory)).as(option).isEqualTo(value);
+        assertThat(factory.getOptions()).isEqualTo(Map.of(option, String.valueOf(value)));
+      }
+    }
+  }
+
+  @Test
+  void everyBeanPropertyIsAnOptionOrKnownHere() throws Exception {
+    Set<String> others = new TreeSet<>(beanProperties().keySet());
+    others.removeAll(FactoryOptions.optionNames());
+    assertThat(others).containsExactlyInAnyOrder("uri", "options", "clientID", "reference");
+  }
+
+  @Test
+  void everyOptionCanBeSetAsText() throws Exception {
+    for (PropertyDescriptor property : beanProperties().values()) {
+      if (FactoryOptions.optionNames().contains(property.getName())) {
+        LightmqConnectionFactory typed = new LightmqConnectionFactory();
+        property.getWriteMethod().invoke(typed, sample(property));
+        LightmqConnectionFactory text = new LightmqConnectionFactory();
+        text.setOption(property.getName().toUpperCase(), String.valueOf(sample(property)));
+        assertThat(text).isEqualTo(typed).hasSameHashCodeAs(typed);
+      }
+    }
+  }
+
+  @Test
+  void theOrderOfSettersMakesNoDifference() {
+    LightmqConnectionFactory one = new LightmqConnectionFactory();
+    one.setKeep(true);
+    one.setPrefetchMessages(3);
+    one.setUri("lightmq:mem:x?prefetchMessages=9&parkMillis=7");
+    LightmqConnectionFactory other = new LightmqConnectionFactory();
+    other.setUri("lightmq:mem:x?prefetchMessages=9&parkMillis=7");
+    other.setPrefetchMessages(3);
+    other.setKeep(true);
+    assertThat(one).isEqualTo(other).hasSameHashCodeAs(other);
+    assertThat(one.getPrefetchMessages()).isEqualTo(3);
+    assertThat(one.getParkMillis()).isEqualTo(7);
+    one.setOption("prefetchMessages", null);
+    assertThat(one.getPrefetchMessages()).isEqualTo(1_000);
+    one.setUri("lightmq:mem:x");
+    assertThat(one.getParkMillis()).isEqualTo(500);
+    assertThat(one.isKeep()).isTrue();
+  }
+
+  @Test
+  void whatDoesNotFitToTheUriIsRefusedWhenConnecting() {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory("lightmq://127.0.0.1:1");
+    factory.setKeep(true);
+    assertThatThrownBy(factory::createConnection)
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("keep");
+  }
+
+  @Test
+  void aWrongOptionAmongSeveralChangesNothing() {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory();
+    assertThatThrownBy(
+            () -> factory.setOptions(Map.of("prefetchMessages", "1", "parkMillis", "never")))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> factory.setOptions(Map.of("prefetchMessages", "1", "x", "y")))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> factory.setReconnectAttempts(-2))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> factory.setOption("referencePassword", "perhaps"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(factory).isEqualTo(new LightmqConnectionFactory());
+  }
+
+  @Test
+  void factoriesDifferByUriOptionsAndPassword() {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory("lightmq://h:1", "a", "b");
+    assertThat(factory)
+        .isEqualTo(new LightmqConnectionFactory("lightmq://h:1?user=a&password=b"))
+        .hasSameHashCodeAs(new LightmqConnectionFactory("lightmq://h:1?user=a&password=b"))
+        .isNotEqualTo(new LightmqConnectionFactory("lightmq://h:2", "a", "b"))
+        .isNotEqualTo(new LightmqConnectionFactory("lightmq://h:1", "x", "b"))
+        .isNotEqualTo(new LightmqConnectionFactory("lightmq://h:1", "a", "x"))
+        .isNotEqualTo("lightmq://h:1");
+    assertThat(factory.toString()).isEqualTo("LightmqConnectionFactory[lightmq://h:1 {user=a}]");
+  }
+}
