@@ -1,0 +1,133 @@
+package io.lightmq.tck.suite;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Runs the Jakarta Messaging TCK: {@code TckRun <work folder> <jar or folder> [filter] [options]}.
+ * Exit code 0: every test passed; 1: one did not; 2: the run itself failed.
+ */
+@SuppressWarnings("SystemOut") // a program for the terminal
+public final class TckRun {
+
+  private final TckOptions options;
+  private final Path work;
+  private final List<TestOutcome> outcomes = Collections.synchronizedList(new ArrayList<>());
+
+  private TckRun(TckOptions options, Path work) {
+    this.options = options;
+    this.work = work;
+  }
+
+  public static void main(String[] arguments) throws IOException, InterruptedException {
+    List<String> words = Arrays.asList(arguments);
+    TckOptions options;
+    try {
+      options = TckOptions.parse(words.subList(1, words.size()));
+    } catch (IllegalArgumentException e) {
+      System.err.println(e.getMessage());
+      System.exit(2);
+      return;
+    }
+    Path work = Path.of(arguments[0]);
+    int code;
+    try {
+      Report report = new TckRun(options, work).run();
+      report.write(work.resolve("report.txt"));
+      System.err.flush();
+      report.lines().forEach(System.out::println);
+      System.out.flush();
+      code = report.isClean() ? 0 : 1;
+    } catch (ExecutionException | IllegalArgumentException e) {
+      System.err.println("the run failed: " + (e.getCause() == null ? e : e.getCause()));
+      code = 2;
+    }
+    System.exit(code);
+  }
+
+  private Report run() throws IOException, InterruptedException, ExecutionException {
+    JUnitSuite suite = JUnitSuite.at(options.suite());
+    Path listing = Files.createDirectories(work.resolve("list"));
+    Map<String, List<String>> byClass = new LinkedHashMap<>();
+    for (String test : ClassProcess.list(suite, listing)) {
+      if (options.wants(test)) {
+        byClass
+            .computeIfAbsent(test.substring(0, test.indexOf('#')), name -> new ArrayList<>())
+            .add(test);
+      }
+    }
+    if (byClass.isEmpty()) {
+      throw new IllegalArgumentException("no test has \"" + options.filter() + "\" in its name");
+    }
+    Queue<String> waiting = new ConcurrentLinkedQueue<>(byClass.keySet());
+    int jobs = Math.min(options.jobs(), byClass.size());
+    ExecutorService workers = Executors.newFixedThreadPool(jobs);
+    try {
+      List<Future<?>> ends = new ArrayList<>();
+      for (int job = 1; job <= jobs; job++) {
+        Path folder = Files.createDirectories(work.resolve("job-" + job));
+        ends.add(
+            workers.submit(
+                () -> {
+                  runClasses(suite, folder, waiting, byClass);
+                  return null;
+                }));
+      }
+      for (Future<?> end : ends) {
+        end.get();
+      }
+    } finally {
+      workers.shutdownNow();
+    }
+    return new Report(outcomes);
+  }
+
+  /** Takes classes until there are none, all of them on one broker. */
+  private void runClasses(
+      JUnitSuite suite, Path folder, Queue<String> waiting, Map<String, List<String>> byClass)
+      throws IOException, InterruptedException {
+    try (SuiteBroker broker =
+        options.embedded() ? SuiteBroker.embedded(folder) : SuiteBroker.process(folder)) {
+      ClassProcess process =
+          new ClassProcess(suite, folder, broker.uri(), options.timeoutMillis());
+      boolean first = true;
+      for (String next = waiting.poll(); next != null; next = waiting.poll()) {
+        if (options.restarts() && !first) {
+          broker.restart();
+        }
+        first = false;
+        List<TestOutcome> results = process.run(next, byClass.getOrDefault(next, List.of()));
+        outcomes.addAll(results);
+        tell(next, results);
+      }
+    }
+  }
+
+  private static void tell(String className, List<TestOutcome> results) {
+    long passed =
+        results.stream()
+            .filter(outcome -> outcome.status() == TestOutcome.Status.PASSED)
+            .count();
+    long millis = results.stream().mapToLong(TestOutcome::millis).sum();
+    System.err.printf(
+        "%-60s %3d of %3d passed in %d s%n", className, passed, results.size(), millis / 1000);
+    for (TestOutcome outcome : results) {
+      if (outcome.status() != TestOutcome.Status.PASSED) {
+        System.err.printf("    %s %s: %s%n", outcome.status().word(), outcome.test(), outcome.reason());
+      }
+    }
+  }
+}
