@@ -22,6 +22,15 @@ final class ClassProcess {
   /** What lists and runs tests; it lives beside the tests because it needs their launcher. */
   private static final String MAIN = "io.lightmq.tck.suite.JUnitMain";
 
+  /** What the suite says of its steps goes to the log of the class. */
+  private static final String LOGGING =
+      """
+      handlers=java.util.logging.ConsoleHandler
+      java.util.logging.ConsoleHandler.level=FINER
+      java.util.logging.SimpleFormatter.format=%1$tT.%1$tL %4$s %5$s%6$s%n
+      com.sun.ts.level=FINER
+      """;
+
   private final JUnitSuite suite;
   private final Path work;
   private final Map<String, String> properties;
@@ -45,6 +54,9 @@ final class ClassProcess {
     properties = new LinkedHashMap<>();
     // The suite keeps a file of a fixed name there, which runs side by side must not share.
     properties.put("java.io.tmpdir", Files.createDirectories(work.resolve("tmp")).toString());
+    Path words = work.resolve("logging.properties");
+    Files.writeString(words, LOGGING);
+    properties.put("java.util.logging.config.file", words.toString());
     properties.put("jms_timeout", Long.toString(timeoutMillis));
     properties.put("user", AdministeredObjects.USER);
     properties.put("password", AdministeredObjects.USER);

@@ -12,6 +12,13 @@ import java.util.Set;
 /** The broker that a worker's tests talk to, with the users that the suite needs. */
 sealed interface SuiteBroker extends AutoCloseable {
 
+  /** Java machines that have just started are slow where many of them run side by side. */
+  String PATIENCE =
+      """
+      [limits]
+      handshake-millis = 30000
+      """;
+
   /** What clients connect to. */
   String uri();
 
@@ -23,7 +30,7 @@ sealed interface SuiteBroker extends AutoCloseable {
 
   /** A broker process with an empty data directory; connections without a user are let in. */
   static SuiteBroker process(Path work) throws IOException, InterruptedException {
-    BrokerSetup setup = BrokerSetup.in(work);
+    BrokerSetup setup = BrokerSetup.in(work).withConfiguration(PATIENCE);
     createUser(setup.data());
     return new OwnProcess(BrokerProcess.start(setup));
   }
@@ -53,7 +60,7 @@ sealed interface SuiteBroker extends AutoCloseable {
 
     @Override
     public String uri() {
-      return process.setup().uri();
+      return process.setup().uri("connectTimeoutMillis=30000");
     }
 
     @Override

@@ -4,6 +4,8 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,6 +39,7 @@ final class JUnitMain {
     switch (arguments[0]) {
       case "list" -> Files.write(output, list(launcher, input));
       case "run" -> {
+        hearSuite();
         try (ResultFile results = new ResultFile(output)) {
           launcher.execute(
               request(
@@ -50,6 +53,23 @@ final class JUnitMain {
     }
     // A test may leave connections open, whose threads would keep this process up.
     System.exit(0);
+  }
+
+  /**
+   * Lets the suite's own library print what it catches, which it does only once its harness has
+   * named a place. Without it a failure has less words, no more.
+   */
+  private static void hearSuite() {
+    PrintWriter place = new PrintWriter(System.err, true);
+    for (String field : List.of("out", "err")) {
+      try {
+        Field writer = Class.forName("com.sun.ts.lib.util.TestUtil").getDeclaredField(field);
+        writer.setAccessible(true);
+        writer.set(null, place);
+      } catch (ReflectiveOperationException e) {
+        System.err.println("the suite's library keeps what it catches to itself: " + e);
+      }
+    }
   }
 
   /** The name of a test in lists and results. */
