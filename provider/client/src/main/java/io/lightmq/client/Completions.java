@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkException;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.CompletionListener;
 import jakarta.jms.JMSException;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +29,15 @@ final class Completions {
   private static final Logger LOG = LoggerFactory.getLogger(Completions.class);
 
   private record Pending(
-      CompletableFuture<Void> sending, Message message, CompletionListener listener) {}
+      @Nullable Object producer,
+      CompletableFuture<Void> sending,
+      Message message,
+      CompletionListener listener) {
+
+    boolean isOf(Object other) {
+      return producer == other;
+    }
+  }
 
   private final String threadName;
   private final long closeMillis;
@@ -52,10 +62,33 @@ final class Completions {
     return Thread.currentThread() == thread;
   }
 
-  void add(CompletableFuture<Void> sending, Message message, CompletionListener listener) {
+  /** Whether the calling thread runs a completion listener of a send by this producer. */
+  boolean isCurrentFor(Object producer) {
+    if (!isCurrent()) {
+      return false;
+    }
     lock.lock();
     try {
-      pending.add(new Pending(sending, message, listener));
+      Pending running = pending.peek();
+      return running != null && running.isOf(producer);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Adds a send.
+   *
+   * @param producer who may wait for its own sends, null if nobody does
+   */
+  void add(
+      @Nullable Object producer,
+      CompletableFuture<Void> sending,
+      Message message,
+      CompletionListener listener) {
+    lock.lock();
+    try {
+      pending.add(new Pending(producer, sending, message, listener));
       if (thread == null) {
         thread = new Thread(this::run, threadName);
         thread.setDaemon(false);
@@ -127,6 +160,32 @@ final class Completions {
     }
   }
 
+  /**
+   * Waits until the sends of a producer are complete and their listeners have returned; gives up
+   * those that get no receipt in time. A listener cannot wait for others: then it does nothing.
+   */
+  void await(Object producer) throws JMSException {
+    if (isCurrent()) {
+      return;
+    }
+    lock.lock();
+    try {
+      long leftNanos = TimeUnit.MILLISECONDS.toNanos(closeMillis);
+      while (pending.stream().anyMatch(send -> send.isOf(producer))) {
+        if (leftNanos > 0) {
+          leftNanos = changed.awaitNanos(leftNanos);
+        } else {
+          giveUp(send -> send.isOf(producer), "the producer");
+          changed.await();
+        }
+      }
+    } catch (InterruptedException e) {
+      throw JmsFaults.interrupted("asynchronous sends to complete", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Waits for all sends, gives up those that get no receipt, and ends the thread. */
   void close() throws JMSException {
     Thread ending;
@@ -144,7 +203,7 @@ final class Completions {
     try {
       ending.join(closeMillis);
       if (ending.isAlive()) {
-        giveUp();
+        giveUp(send -> true, "the session");
         ending.join();
       }
     } catch (InterruptedException e) {
@@ -152,15 +211,17 @@ final class Completions {
     }
   }
 
-  private void giveUp() {
+  private void giveUp(Predicate<Pending> which, String owner) {
     lock.lock();
     try {
       for (Pending waiting : pending) {
-        waiting
-            .sending()
-            .completeExceptionally(
-                new io.lightmq.client.link.LinkException(
-                    FaultCode.OUTCOME_UNKNOWN, "the session was closed before the receipt came"));
+        if (which.test(waiting)) {
+          waiting
+              .sending()
+              .completeExceptionally(
+                  new LinkException(
+                      FaultCode.OUTCOME_UNKNOWN, owner + " was closed before the receipt came"));
+        }
       }
     } finally {
       lock.unlock();

@@ -309,13 +309,23 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   @Override
   public void stop() throws JMSException {
-    refuseInCallback("stopped");
+    refuseInListener();
     use();
     synchronized (this) {
       started = false;
     }
     for (LightmqSession session : sessions) {
       session.inbox().stop();
+    }
+  }
+
+  /** A completion listener may stop its connection: stopping does not wait for it. */
+  private void refuseInListener() throws JMSException {
+    for (LightmqSession session : sessions) {
+      if (session.inbox().isDispatcher()) {
+        throw JmsFaults.illegalState(
+            "a connection cannot be stopped by a message listener of one of its sessions");
+      }
     }
   }
 

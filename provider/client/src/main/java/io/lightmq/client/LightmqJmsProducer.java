@@ -52,6 +52,7 @@ final class LightmqJmsProducer implements JMSProducer {
               .outbound()
               .send(
                   null,
+                  null,
                   destination,
                   message,
                   new Outbound.Options(

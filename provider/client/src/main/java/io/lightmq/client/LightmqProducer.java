@@ -146,9 +146,11 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   }
 
   @Override
-  public void close() {
+  public void close() throws JMSException {
     if (!closed) {
+      session.outbound().refuseInCompletion(this);
       closed = true;
+      session.outbound().awaitSends(this);
       if (target != null) {
         session.outbound().close(target);
       }
@@ -194,7 +196,8 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
     }
     session
         .outbound()
-        .send(target, destination, message, options(mode, newPriority, liveMillis), listener);
+        .send(
+            this, target, destination, message, options(mode, newPriority, liveMillis), listener);
   }
 
   // ---- to any destination ----
@@ -244,7 +247,8 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
     if (to == null) {
       throw JmsFaults.invalidDestination("the destination is null");
     }
-    session.outbound().send(null, to, message, options(mode, newPriority, liveMillis), listener);
+    session.outbound().send(
+        this, null, to, message, options(mode, newPriority, liveMillis), listener);
   }
 
   private static CompletionListener required(@Nullable CompletionListener listener) {

@@ -88,6 +88,19 @@ final class Outbound {
     link.closeTarget(target);
   }
 
+  /** A producer cannot wait for the listener that closes it. */
+  void refuseInCompletion(Object producer) throws JMSException {
+    if (completions.isCurrentFor(producer)) {
+      throw JmsFaults.illegalState(
+          "a producer cannot be closed by a completion listener of one of its sends");
+    }
+  }
+
+  /** Waits until a producer's asynchronous sends are complete and their listeners have returned. */
+  void awaitSends(Object producer) throws JMSException {
+    completions.await(producer);
+  }
+
   private BrokerLink.Target targetFor(Destination destination) throws JMSException {
     DestinationName name = destinations.nameOf(destination);
     synchronized (targets) {
@@ -113,10 +126,12 @@ final class Outbound {
   /**
    * Sends a message.
    *
+   * @param producer who waits for its asynchronous sends, null if nobody does
    * @param fixed the producer's own target, null to use the destination's
    * @param listener null to wait for the receipt
    */
   void send(
+      @Nullable Object producer,
       BrokerLink.@Nullable Target fixed,
       Destination destination,
       @Nullable Message message,
@@ -145,7 +160,8 @@ final class Outbound {
     if (transacted) {
       stage(new BrokerLink.Staged(target, persistent, bytes));
       if (listener != null) {
-        completions.add(CompletableFuture.completedFuture(null), message, listener);
+        completions.add(
+            producer, CompletableFuture.completedFuture(null), message, listener);
       }
       return;
     }
@@ -154,7 +170,7 @@ final class Outbound {
       forgetIfGone(sending, envelope.name(), target);
     }
     if (listener != null) {
-      completions.add(sending, message, listener);
+      completions.add(producer, sending, message, listener);
     } else {
       Completions.receipt(sending, settings.link().requestTimeoutMillis());
     }

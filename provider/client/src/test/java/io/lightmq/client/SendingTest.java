@@ -440,7 +440,36 @@ class SendingTest {
   }
 
   @Test
-  void aSessionCannotBeClosedByItsCompletionListener() throws Exception {
+  void aProducerIsClosedWhenItsAsynchronousSendsAreComplete() throws Exception {
+    open("");
+    MessageProducer other = session.createProducer(session.createQueue("others"));
+    Listener listener = new Listener();
+    other.send(session.createTextMessage("waits"), new Listener());
+    Frame.Publish waiting = broker.expect(Frame.Publish.class);
+    producer.send(session.createTextMessage("a"), listener);
+    CompletableFuture<Void> closing = begin(producer::close);
+    Frame.Publish run = broker.expect(Frame.Publish.class);
+    assertThat(closing).isNotDone();
+    broker.receipt(waiting);
+    broker.receipt(run);
+    closing.get(10, TimeUnit.SECONDS);
+    assertThat(listener.told).containsExactly("done a");
+    assertThatThrownBy(() -> producer.send(session.createTextMessage("b")))
+        .isInstanceOf(jakarta.jms.IllegalStateException.class);
+  }
+
+  @Test
+  void aProducerGivesUpSendsWithoutReceiptWhenItIsClosed() throws Exception {
+    open("&requestTimeoutMillis=500");
+    Listener listener = new Listener();
+    producer.send(session.createTextMessage("a"), listener);
+    broker.expect(Frame.Publish.class);
+    producer.close();
+    assertThat(listener.told).containsExactly("LMQ-33 a");
+  }
+
+  @Test
+  void aCompletionListenerMayStopButNotCloseWhatItBelongsTo() throws Exception {
     open("");
     LinkedBlockingQueue<Object> told = new LinkedBlockingQueue<>();
     producer.send(
@@ -449,7 +478,8 @@ class SendingTest {
           @Override
           public void onCompletion(Message message) {
             for (Unchecked.Action call :
-                List.<Unchecked.Action>of(session::close, connection::close, connection::stop)) {
+                List.<Unchecked.Action>of(
+                    session::close, connection::close, producer::close, connection::stop)) {
               try {
                 call.run();
                 told.add("was allowed");
@@ -469,5 +499,6 @@ class SendingTest {
       assertThat(told.poll(10, TimeUnit.SECONDS))
           .isEqualTo(jakarta.jms.IllegalStateException.class);
     }
+    assertThat(told.poll(10, TimeUnit.SECONDS)).as("stopping").isEqualTo("was allowed");
   }
 }
