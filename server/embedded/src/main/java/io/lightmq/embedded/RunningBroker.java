@@ -10,6 +10,7 @@ import io.lightmq.node.NodeSettings;
 import io.lightmq.node.Transport;
 import io.lightmq.node.security.RoleAuthorizer;
 import io.lightmq.node.security.Security;
+import io.lightmq.node.security.UserStore;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.local.LocalAddress;
@@ -21,6 +22,7 @@ import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,19 +72,19 @@ final class RunningBroker implements AutoCloseable {
 
   static RunningBroker inMemory(String key) throws IOException {
     long heapBytes = Runtime.getRuntime().maxMemory();
-    return start(key, EmbeddedSettings.inMemory(heapBytes), new MemoryDisk(heapBytes / 2));
+    return start(key, EmbeddedSettings.inMemory(heapBytes), new MemoryDisk(heapBytes / 2), Optional.empty());
   }
 
   static RunningBroker inDirectory(String key, Path directory) throws IOException {
     NodeSettings settings = EmbeddedSettings.inDirectory(Runtime.getRuntime().maxMemory());
-    return start(key, settings, NioDisk.open(directory));
+    Optional<UserStore> users = UserStore.find(directory);
+    return start(key, settings, NioDisk.open(directory), users);
   }
 
-  private static RunningBroker start(String key, NodeSettings settings, Disk disk)
-      throws IOException {
-    byte[] unknownUserKey = new byte[KEY_BYTES];
-    new SecureRandom().nextBytes(unknownUserKey);
-    Security security = new Security(new OwnProcess(), new RoleAuthorizer(), unknownUserKey);
+  private static RunningBroker start(
+      String key, NodeSettings settings, Disk disk, Optional<UserStore> users) throws IOException {
+    byte[] unknownUserKey = users.map(UserStore::unknownUserKey).orElseGet(RunningBroker::newKey);
+    Security security = new Security(new OwnProcess(users), new RoleAuthorizer(), unknownUserKey);
     LocalAddress address = new LocalAddress("lightmq:" + key);
     // A loop, not a group of one: a group's end starts Netty's global executor for a second or two.
     EventLoopGroup group =
@@ -97,6 +99,12 @@ final class RunningBroker implements AutoCloseable {
             security,
             new Transport(group, LocalServerChannel.class, List.<SocketAddress>of(address), false));
     return new RunningBroker(key, address, group, death, node);
+  }
+
+  private static byte[] newKey() {
+    byte[] key = new byte[KEY_BYTES];
+    new SecureRandom().nextBytes(key);
+    return key;
   }
 
   String key() {

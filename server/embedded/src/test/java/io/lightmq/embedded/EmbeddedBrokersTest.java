@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.client.LightmqConnectionFactory;
 import io.lightmq.client.link.ClientUri;
 import io.lightmq.core.storage.NioDisk;
+import io.lightmq.node.security.UserStore;
 import jakarta.jms.Connection;
 import jakarta.jms.JMSConsumer;
 import jakarta.jms.JMSContext;
@@ -170,6 +171,18 @@ class EmbeddedBrokersTest {
           .isInstanceOf(JMSException.class)
           .hasMessageContaining(data.toString());
     }
+  }
+
+  @Test
+  void usersThatAServerHasLeftInTheDirectoryAreLetInWithTheirPassword() throws Exception {
+    UserStore.open(directory, false).users().put("ann", "secret", Set.of("user"));
+    LightmqConnectionFactory factory = factory("lightmq:file:" + directory);
+    factory.createConnection("ann", "secret").close();
+    factory.createConnection().close();
+    assertThatThrownBy(() -> factory.createConnection("ann", "guessed"))
+        .isInstanceOf(JMSSecurityException.class);
+    assertThatThrownBy(() -> factory.createConnection("bob", "secret"))
+        .isInstanceOf(JMSSecurityException.class);
   }
 
   @Test

@@ -106,6 +106,17 @@ public final class UserStore implements Authenticator {
   }
 
   /**
+   * Reads the users in a data directory if it has any; makes nothing.
+   *
+   * @throws IOException if the file cannot be read, or a line is damaged
+   */
+  public static Optional<UserStore> find(Path directory) throws IOException {
+    return Files.exists(directory.resolve(FILE))
+        ? Optional.of(open(directory, false).users())
+        : Optional.empty();
+  }
+
+  /**
    * Sets a user's password and roles, adding the user if missing.
    *
    * @throws IllegalArgumentException if a name or role cannot be
