@@ -10,14 +10,13 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 
 /**
  * Runs tests of one class in Java machines of their own: one for all of them, and a further one for
  * the rest whenever one ended before its tests did.
  */
-final class ClassProcess {
+final class ClassProcess implements Suite.Runner {
 
   /** What lists and runs tests; it lives beside the tests because it needs their launcher. */
   private static final String MAIN = "io.lightmq.tck.suite.JUnitMain";
@@ -33,6 +32,7 @@ final class ClassProcess {
 
   private final JUnitSuite suite;
   private final Path work;
+  private final Path names;
   private final Map<String, String> properties;
 
   /**
@@ -45,12 +45,7 @@ final class ClassProcess {
   ClassProcess(JUnitSuite suite, Path work, String uri, long timeoutMillis) throws IOException {
     this.suite = suite;
     this.work = work;
-    Path jndi = Files.createDirectories(work.resolve("jndi"));
-    Properties names = new Properties();
-    names.putAll(AdministeredObjects.environment(uri));
-    try (var out = Files.newBufferedWriter(jndi.resolve("jndi.properties"))) {
-      names.store(out, null);
-    }
+    names = TestProcess.names(work, uri);
     properties = new LinkedHashMap<>();
     // The suite keeps a file of a fixed name there, which runs side by side must not share.
     properties.put("java.io.tmpdir", Files.createDirectories(work.resolve("tmp")).toString());
@@ -78,8 +73,8 @@ final class ClassProcess {
     return Files.readAllLines(tests);
   }
 
-  /** Runs tests of one class; the outcomes have all of them. */
-  List<TestOutcome> run(String className, List<String> tests)
+  @Override
+  public List<TestOutcome> run(String className, List<String> tests)
       throws IOException, InterruptedException {
     Map<String, TestOutcome> outcomes = new LinkedHashMap<>();
     Set<String> left = new LinkedHashSet<>(tests);
@@ -119,7 +114,7 @@ final class ClassProcess {
   private int execute(Path log, String verb, Path input, Path output)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(TestProcess.java());
     command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     properties.forEach((key, value) -> command.add("-D" + key + "=" + value));
     String logback = System.getProperty("logback.configurationFile");
@@ -131,31 +126,10 @@ final class ClassProcess {
     command.add(
         String.join(
             File.pathSeparator,
-            work.resolve("jndi").toString(),
+            names.toString(),
             System.getProperty("java.class.path"),
             suite.joinedClassPath()));
     command.addAll(List.of(MAIN, verb, input.toString(), output.toString()));
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-            .start();
-    process.getOutputStream().close();
-    Thread killer = new Thread(process::destroyForcibly, "kill-tests");
-    Runtime.getRuntime().addShutdownHook(killer);
-    try {
-      return process.waitFor();
-    } finally {
-      process.destroyForcibly();
-      removeHook(killer);
-    }
-  }
-
-  private static void removeHook(Thread killer) {
-    try {
-      Runtime.getRuntime().removeShutdownHook(killer);
-    } catch (IllegalStateException machineEnds) {
-      killer.setName("kill-tests, running");
-    }
+    return TestProcess.run(command, log);
   }
 }

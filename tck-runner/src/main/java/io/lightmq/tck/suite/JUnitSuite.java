@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * @param classPath jars and folders of classes
  * @param classes names of its test classes, those that need an application server left out
  */
-record JUnitSuite(List<Path> classPath, List<String> classes) {
+record JUnitSuite(List<Path> classPath, List<String> classes) implements Suite {
 
   /** What all test classes have in common. */
   static final String PACKAGE = "com.sun.ts.tests.jms.";
@@ -65,6 +65,16 @@ record JUnitSuite(List<Path> classPath, List<String> classes) {
               + "; docs/tck.md says what is expected there");
     }
     return new JUnitSuite(classPath, classes);
+  }
+
+  @Override
+  public List<String> tests(Path work) throws IOException, InterruptedException {
+    return ClassProcess.list(this, work);
+  }
+
+  @Override
+  public Runner runner(Path work, String uri, long timeoutMillis) throws IOException {
+    return new ClassProcess(this, work, uri, timeoutMillis);
   }
 
   /** The class path for a Java machine. */

@@ -59,10 +59,10 @@ public final class TckRun {
   }
 
   private Report run() throws IOException, InterruptedException, ExecutionException {
-    JUnitSuite suite = JUnitSuite.at(options.suite());
+    Suite suite = Suite.at(options.suite(), work);
     Path listing = Files.createDirectories(work.resolve("list"));
     Map<String, List<String>> byClass = new LinkedHashMap<>();
-    for (String test : ClassProcess.list(suite, listing)) {
+    for (String test : suite.tests(listing)) {
       if (options.wants(test)) {
         byClass
             .computeIfAbsent(test.substring(0, test.indexOf('#')), name -> new ArrayList<>())
@@ -97,19 +97,18 @@ public final class TckRun {
 
   /** Takes classes until there are none, all of them on one broker. */
   private void runClasses(
-      JUnitSuite suite, Path folder, Queue<String> waiting, Map<String, List<String>> byClass)
+      Suite suite, Path folder, Queue<String> waiting, Map<String, List<String>> byClass)
       throws IOException, InterruptedException {
     try (SuiteBroker broker =
         options.embedded() ? SuiteBroker.embedded(folder) : SuiteBroker.process(folder)) {
-      ClassProcess process =
-          new ClassProcess(suite, folder, broker.uri(), options.timeoutMillis());
+      Suite.Runner runner = suite.runner(folder, broker.uri(), options.timeoutMillis());
       boolean first = true;
       for (String next = waiting.poll(); next != null; next = waiting.poll()) {
         if (options.restarts() && !first) {
           broker.restart();
         }
         first = false;
-        List<TestOutcome> results = process.run(next, byClass.getOrDefault(next, List.of()));
+        List<TestOutcome> results = runner.run(next, byClass.getOrDefault(next, List.of()));
         outcomes.addAll(results);
         tell(next, results);
       }
