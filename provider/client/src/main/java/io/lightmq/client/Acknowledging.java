@@ -3,11 +3,10 @@ package io.lightmq.client;
 import io.lightmq.client.link.BrokerLink;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The acknowledgements that a session sends by itself: in mode AUTO at once, in mode DUPS_OK
- * {@value #LAZY_MESSAGES} together or after {@value #LAZY_MILLIS} ms. Guarded by its inbox's lock.
+ * {@value #LAZY_MESSAGES} together or after {@value #LAZY_MILLIS} ms. Guarded by its gate's lock.
  */
 final class Acknowledging {
   private static final int LAZY_MESSAGES = 500;
@@ -15,14 +14,14 @@ final class Acknowledging {
 
   private final AckMode mode;
   private final BrokerLink link;
-  private final ReentrantLock lock;
+  private final Gate gate;
   private List<Arrived> lazy = new ArrayList<>();
   private boolean timerRuns;
 
-  Acknowledging(AckMode mode, BrokerLink link, ReentrantLock lock) {
+  Acknowledging(AckMode mode, BrokerLink link, Gate gate) {
     this.mode = mode;
     this.link = link;
-    this.lock = lock;
+    this.gate = gate;
   }
 
   void acknowledge(Arrived message) {
@@ -40,12 +39,12 @@ final class Acknowledging {
   }
 
   private void timeOver() {
-    lock.lock();
+    gate.lock();
     try {
       timerRuns = false;
       flush();
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
   }
 

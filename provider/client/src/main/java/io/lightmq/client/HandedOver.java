@@ -2,23 +2,22 @@ package io.lightmq.client;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * What a session in an explicit mode has handed over and not settled yet. A lost connection takes
  * it along: the broker delivers it again, and the places must not be settled any more, since they
- * may belong to the new copies by now. Guarded by its inbox's lock.
+ * may belong to the new copies by now. Guarded by its gate's lock.
  */
 final class HandedOver {
   private final AckMode mode;
-  private final ReentrantLock lock;
+  private final Gate gate;
   private List<Arrived> open = new ArrayList<>();
   private List<Arrived> lost = new ArrayList<>();
   private int losses;
 
-  HandedOver(AckMode mode, ReentrantLock lock) {
+  HandedOver(AckMode mode, Gate gate) {
     this.mode = mode;
-    this.lock = lock;
+    this.gate = gate;
   }
 
   /** How many connections were lost. */
@@ -43,25 +42,25 @@ final class HandedOver {
 
   /** Takes what is to be settled. */
   List<Arrived> take() {
-    lock.lock();
+    gate.lock();
     try {
       List<Arrived> taken = open;
       open = new ArrayList<>();
       return taken;
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
   }
 
   /** Takes what was lost with connections. */
   List<Arrived> takeLost() {
-    lock.lock();
+    gate.lock();
     try {
       List<Arrived> taken = lost;
       lost = new ArrayList<>();
       return taken;
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
   }
 }

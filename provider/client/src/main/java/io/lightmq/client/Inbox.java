@@ -13,28 +13,14 @@ import jakarta.jms.MessageListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The receiving half of a session: what its consumers got, who gets it next, and what of it is to
- * be acknowledged. One lock guards it; it is never held while an application's code runs or while
- * the broker is waited for.
+ * be acknowledged. One {@link Gate} guards it.
  */
 final class Inbox {
-  private static final Logger LOG = LoggerFactory.getLogger(Inbox.class);
-
-  /** Waits for ever. */
-  static final long FOREVER = -1;
-
-  /** Does not wait. */
-  static final long NO_WAIT = 0;
-
   /** Turns a message into what the application asked for. */
   interface Converter<T> {
     T convert(LightmqMessage message) throws JMSException;
@@ -44,31 +30,24 @@ final class Inbox {
   private final LightmqMessage.Acknowledger acknowledger;
 
   private final Consumer<ConsumerQueue> detach;
-
-  /** Tells the connection's exception listener. */
-  private final Consumer<JMSException> tell;
-
   private final AckMode mode;
-  private final Acknowledging acknowledging;
-  private final Returning returns;
   private final BrokerLink link;
   private final Messages messages;
-  private final ClientSettings settings;
-  private final String threadName;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
+  private final Gate gate = new Gate();
   private final List<ConsumerQueue> consumers = new CopyOnWriteArrayList<>();
   private final HandedOver handedOver;
-  private boolean linkUp = true;
-  private boolean started;
-  private boolean closed;
-  private boolean givingBack;
-  private boolean redeliverCurrent;
+  private final Acknowledging acknowledging;
+  private final Returning returns;
+  private final Receiving receiving;
+  private final Listening listening;
   private long arrivals;
-  private final ListenerPause pause = new ListenerPause();
-  private @Nullable ListenerRunner dispatcher;
-  private @Nullable ConsumerQueue dispatching;
 
+  /**
+   * The receiving half of one session.
+   *
+   * @param detach closes a consumer in the broker, whose last message is settled
+   * @param tell tells the connection's exception listener
+   */
   Inbox(
       AckMode mode,
       BrokerLink link,
@@ -81,25 +60,25 @@ final class Inbox {
     this.mode = mode;
     this.link = link;
     this.messages = messages;
-    this.settings = settings;
-    this.threadName = threadName;
     this.acknowledger = acknowledger;
     this.detach = detach;
-    this.tell = tell;
-    this.returns = new Returning(link);
-    this.acknowledging = new Acknowledging(mode, link, lock);
-    this.handedOver = new HandedOver(mode, lock);
+    int requestTimeoutMillis = settings.link().requestTimeoutMillis();
+    this.handedOver = new HandedOver(mode, gate);
+    this.acknowledging = new Acknowledging(mode, link, gate);
+    this.returns = new Returning(link, gate, requestTimeoutMillis);
+    this.receiving = new Receiving(gate, requestTimeoutMillis);
+    this.listening = new Listening(this, gate, mode, consumers, threadName, tell);
   }
 
   // ---- what the link tells ----
 
   void delivered(Frame.Deliver delivery, ConsumerQueue consumer) {
-    lock.lock();
+    gate.lock();
     try {
       List<Arrived> came = Arrived.of(delivery, consumer, arrivals);
       arrivals += came.size();
-      changed.signalAll();
-      if (closed || consumer.closed) {
+      gate.signal();
+      if (gate.isClosed() || consumer.closed) {
         consumer.ended(delivery.pullId());
         returns.unattempted(came);
         return;
@@ -108,33 +87,31 @@ final class Inbox {
       pullMore(consumer);
     } catch (MalformedMessageException e) {
       consumer.ended = Messages.damaged(e);
-      changed.signalAll();
+      gate.signal();
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
   }
 
   void pullEnded(Frame.PullEnd end, ConsumerQueue consumer) {
-    lock.lock();
-    try {
-      if (end.code() == FaultCode.OK) {
-        consumer.ended(end.pullId());
-        pullMore(consumer);
-      } else if (end.code() == FaultCode.RETRY_LATER) {
-        link.later(Math.max(1, end.retryAfterMillis()), () -> pullAgain(consumer, end.pullId()));
-      } else {
-        consumer.ended =
-            JmsFaults.of(end.code(), "the broker has ended the consumer: " + end.code(), null);
-      }
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    gate.change(
+        () -> {
+          if (end.code() == FaultCode.OK) {
+            consumer.ended(end.pullId());
+            pullMore(consumer);
+          } else if (end.code() == FaultCode.RETRY_LATER) {
+            link.later(
+                Math.max(1, end.retryAfterMillis()), () -> pullAgain(consumer, end.pullId()));
+          } else {
+            consumer.ended =
+                JmsFaults.of(end.code(), "the broker has ended the consumer: " + end.code(), null);
+          }
+        });
   }
 
   /** The broker had no room for an answer, which says nothing about what waits there. */
   private void pullAgain(ConsumerQueue consumer, int pullId) {
-    change(
+    gate.change(
         () -> {
           consumer.putOff(pullId);
           pullMore(consumer);
@@ -142,9 +119,9 @@ final class Inbox {
   }
 
   void lost() {
-    change(
+    gate.change(
         () -> {
-          linkUp = false;
+          gate.linkUp(false);
           consumers.forEach(ConsumerQueue::lost);
           acknowledging.lost();
           handedOver.lost();
@@ -152,34 +129,25 @@ final class Inbox {
   }
 
   void restored() {
-    change(
+    gate.change(
         () -> {
-          linkUp = true;
+          gate.linkUp(true);
           consumers.forEach(this::pullMore);
         });
   }
 
   /** The link has ended: the consumer gets nothing any more. */
   void failed(ConsumerQueue consumer, LinkException cause) {
-    change(
-        () -> {
-          consumer.ended =
-              JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause);
-        });
+    gate.change(
+        () ->
+            consumer.ended =
+                JmsFaults.of(
+                    cause.code(), "the connection has failed: " + cause.getMessage(), cause));
   }
 
-  private void change(Runnable change) {
-    lock.lock();
-    try {
-      change.run();
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void pullMore(ConsumerQueue consumer) {
-    if (started && linkUp && !closed && !givingBack) {
+  /** Asks for more messages if there is room for them; with the gate's lock held. */
+  void pullMore(ConsumerQueue consumer) {
+    if (gate.pulls()) {
       consumer.pullIfNeeded();
     }
   }
@@ -187,44 +155,26 @@ final class Inbox {
   // ---- consumers ----
 
   void add(ConsumerQueue consumer) {
-    change(
-        () -> {
-          consumers.add(consumer);
-        });
+    gate.change(() -> consumers.add(consumer));
   }
 
   /** Sets or removes a listener; one that runs is waited for. */
   void listen(ConsumerQueue consumer, @Nullable MessageListener listener) throws JMSException {
-    lock.lock();
-    try {
-      awaitListener(consumer);
-      consumer.listener = listener;
-      if (listener != null) {
-        consumer.active = true;
-        startDispatcher();
-        pullMore(consumer);
-        changed.signalAll();
-      }
-    } finally {
-      lock.unlock();
-    }
+    listening.set(consumer, listener);
   }
 
   @Nullable MessageListener listener(ConsumerQueue consumer) {
-    lock.lock();
+    gate.lock();
     try {
       return consumer.listener;
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
   }
 
-  private void awaitListener(@Nullable ConsumerQueue consumer) throws JMSException {
-    while (dispatching != null
-        && (consumer == null || dispatching == consumer)
-        && !isDispatcher()) {
-      await(FOREVER, "a message listener to end");
-    }
+  /** Whether the calling thread is the one that runs listeners. */
+  boolean isDispatcher() {
+    return listening.isCurrent();
   }
 
   /**
@@ -236,11 +186,11 @@ final class Inbox {
   boolean close(ConsumerQueue consumer) throws JMSException {
     List<Arrived> waiting;
     boolean over;
-    lock.lock();
+    gate.lock();
     try {
       consumer.closed = true;
-      changed.signalAll();
-      awaitListener(consumer);
+      gate.signal();
+      listening.awaitEnd(consumer);
       waiting = consumer.drain();
       over = consumer.unsettled == 0;
       if (over) {
@@ -248,7 +198,7 @@ final class Inbox {
       }
       acknowledging.flush();
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
     if (!over) {
       returns.unattempted(waiting);
@@ -256,7 +206,7 @@ final class Inbox {
     return over;
   }
 
-  // ---- receiving ----
+  // ---- handing over ----
 
   /**
    * The next message, converted, or null when the time is over. A message that cannot be converted
@@ -266,31 +216,29 @@ final class Inbox {
       throws JMSException {
     Arrived next;
     int lossesBefore;
-    lock.lock();
+    gate.lock();
     try {
-      next = next(consumer, waitMillis);
+      next = receiving.next(consumer, waitMillis);
       lossesBefore = handedOver.losses();
       if (next == null) {
         return null;
       }
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
     T converted;
     try {
       converted = converter.convert(message(next));
     } catch (JMSException | RuntimeException e) {
-      lock.lock();
-      try {
-        if (handedOver.losses() == lossesBefore && !closed && !consumer.closed) {
-          consumer.putBack(next);
-        }
-      } finally {
-        lock.unlock();
-      }
+      gate.change(
+          () -> {
+            if (handedOver.losses() == lossesBefore && !gate.isClosed() && !consumer.closed) {
+              consumer.putBack(next);
+            }
+          });
       throw e;
     }
-    lock.lock();
+    gate.lock();
     try {
       handedOver.add(next, lossesBefore);
       if (!mode.isExplicit()) {
@@ -299,69 +247,9 @@ final class Inbox {
       }
       pullMore(consumer);
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
     return converted;
-  }
-
-  private @Nullable Arrived next(ConsumerQueue consumer, long waitMillis) throws JMSException {
-    if (consumer.listener != null) {
-      throw JmsFaults.illegalState(
-          "the consumer has a message listener, so receive is not allowed");
-    }
-    consumer.active = true;
-    long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.max(0, waitMillis));
-    int lastAsk = 0;
-    long answerByNanos = 0;
-    while (!closed && !consumer.closed) {
-      if (started && !givingBack && !consumer.isEmpty()) {
-        return consumer.take();
-      }
-      if (consumer.ended != null) {
-        throw consumer.ended;
-      }
-      long now = System.nanoTime();
-      if (waitMillis == FOREVER || now < deadlineNanos) {
-        pullMore(consumer);
-        await(waitMillis == FOREVER ? FOREVER : deadlineNanos - now, "a message");
-        continue;
-      }
-      if (!started || !linkUp || (lastAsk != 0 && consumer.wasEmpty(lastAsk))) {
-        return null;
-      }
-      if (lastAsk == 0 || !consumer.isOpen(lastAsk)) {
-        if (lastAsk == 0) {
-          answerByNanos =
-              now + TimeUnit.MILLISECONDS.toNanos(settings.link().requestTimeoutMillis());
-        }
-        lastAsk = consumer.pullNow();
-      }
-      if (now - answerByNanos >= 0) {
-        if (consumer.isPutOff(lastAsk)) {
-          throw JmsFaults.of(
-              FaultCode.RETRY_LATER,
-              "the broker put off the question for messages again and again for "
-                  + settings.link().requestTimeoutMillis()
-                  + " ms (option requestTimeoutMillis); try later",
-              null);
-        }
-        return null;
-      }
-      await(answerByNanos - now, "a message");
-    }
-    return null;
-  }
-
-  private void await(long nanos, String what) throws JMSException {
-    try {
-      if (nanos == FOREVER) {
-        changed.await();
-      } else {
-        var unused = changed.awaitNanos(nanos);
-      }
-    } catch (InterruptedException e) {
-      throw JmsFaults.interrupted(what, e);
-    }
   }
 
   /** The message in what has arrived. */
@@ -375,109 +263,39 @@ final class Inbox {
     }
   }
 
-  // ---- listening ----
-
-  private void startDispatcher() {
-    if (dispatcher == null && !closed) {
-      dispatcher = ListenerRunner.start(this, threadName, tell);
-    }
+  /** A message goes to a listener; with the gate's lock held. */
+  void handOver(Arrived message) {
+    handedOver.add(message, handedOver.losses());
   }
 
-  /** Whether the calling thread is the one that runs listeners. */
-  boolean isDispatcher() {
-    return dispatcher != null && dispatcher.isCurrent();
+  /** A listener has done its message; with the gate's lock held. */
+  void acknowledge(Arrived message) {
+    acknowledging.acknowledge(message);
   }
 
-  /** A message that is to be given to its consumer's listener. */
-  record Work(Arrived message, MessageListener listener) {}
-
-  /** The next message for a listener, oldest first; null at the end. */
-  @Nullable Work awaitWork() {
-    lock.lock();
-    try {
-      while (!closed) {
-        long pauseNanos = pause.nanosLeft();
-        ConsumerQueue ready =
-            started && !givingBack && pauseNanos <= 0 ? ConsumerQueue.oldest(consumers) : null;
-        if (ready != null && ready.listener != null) {
-          Arrived next = ready.take();
-          dispatching = ready;
-          handedOver.add(next, handedOver.losses());
-          pullMore(ready);
-          return new Work(next, ready.listener);
-        }
-        awaitForWork(pauseNanos);
-      }
-      return null;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void awaitForWork(long pauseNanos) {
-    try {
-      if (pauseNanos > 0) {
-        var unused = changed.awaitNanos(pauseNanos);
-      } else {
-        changed.await();
-      }
-    } catch (InterruptedException e) {
-      LOG.debug("{} was interrupted while waiting for messages; it goes on", threadName);
-    }
-  }
-
-  /** A listener has returned, or failed. */
-  void listened(Arrived message, boolean failed) {
-    if (!mode.isExplicit() && !settleListened(message, failed)) {
-      try {
-        giveBack(List.of(message.consumer()), List.of(message));
-      } catch (JMSException e) {
-        LOG.debug("{}: returning a message failed", threadName, e);
-      }
-    }
-    change(() -> dispatching = null);
-    if (!mode.isExplicit()) {
-      settled(List.of(message));
-    }
-  }
-
-  /** Acknowledges it, unless it is to come again: then false. */
-  private boolean settleListened(Arrived message, boolean failed) {
-    lock.lock();
-    try {
-      boolean again = failed || redeliverCurrent;
-      redeliverCurrent = false;
-      if (again) {
-        pause.failed();
-        acknowledging.flush();
-      } else {
-        pause.succeeded();
-        acknowledging.acknowledge(message);
-      }
-      return !again;
-    } finally {
-      lock.unlock();
-    }
+  /** Sends acknowledgements that wait for others; with the gate's lock held. */
+  void flush() {
+    acknowledging.flush();
   }
 
   // ---- start, stop, settle ----
 
   void start() {
-    change(
+    gate.change(
         () -> {
-          started = true;
+          gate.started(true);
           consumers.forEach(this::pullMore);
         });
   }
 
   /** Hands nothing over any more, and waits until a running listener has ended. */
   void stop() throws JMSException {
-    lock.lock();
+    gate.lock();
     try {
-      started = false;
-      awaitListener(null);
+      gate.started(false);
+      listening.awaitEnd(null);
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
   }
 
@@ -499,7 +317,7 @@ final class Inbox {
   /** These are acknowledged or given back; consumers that waited for it may be closed now. */
   void settled(List<Arrived> messages) {
     List<ConsumerQueue> over = new ArrayList<>();
-    lock.lock();
+    gate.lock();
     try {
       for (Arrived message : messages) {
         ConsumerQueue consumer = message.consumer();
@@ -512,17 +330,14 @@ final class Inbox {
         acknowledging.flush();
       }
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
     over.forEach(detach);
   }
 
   /** The message whose listener runs on this thread, if any, is to be delivered again. */
   void recoverCurrent() {
-    change(
-        () -> {
-          redeliverCurrent = dispatching != null && isDispatcher();
-        });
+    listening.recoverCurrent();
   }
 
   /** Gives back what was handed over and what waits, so that it comes again in order. */
@@ -534,67 +349,27 @@ final class Inbox {
     }
   }
 
-  /**
-   * Gives back messages and all that waits in, or is on its way to, these consumers: what still
-   * came after the return would overtake what was returned.
-   */
-  private void giveBack(List<ConsumerQueue> from, List<Arrived> attempted) throws JMSException {
-    change(
-        () -> {
-          givingBack = true;
-          endPulls(from);
-        });
+  /** Gives back messages with all that waits in these consumers. */
+  void giveBack(List<ConsumerQueue> from, List<Arrived> attempted) throws JMSException {
     try {
-      returns.all(attempted, drain(from));
-      // A pull that did not end in time may have been answered between the two, with later
-      // messages.
-      returns.all(List.of(), drain(from));
+      returns.inOrder(from, attempted);
     } finally {
-      change(
-          () -> {
-            givingBack = false;
-            consumers.forEach(this::pullMore);
-          });
-    }
-  }
-
-  private List<Arrived> drain(List<ConsumerQueue> from) {
-    lock.lock();
-    try {
-      return from.stream().flatMap(consumer -> consumer.drain().stream()).toList();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void endPulls(List<ConsumerQueue> from) {
-    from.forEach(ConsumerQueue::endPull);
-    long leftNanos = TimeUnit.MILLISECONDS.toNanos(settings.link().requestTimeoutMillis());
-    try {
-      while (linkUp && leftNanos > 0 && from.stream().anyMatch(ConsumerQueue::isPulling)) {
-        leftNanos = changed.awaitNanos(leftNanos);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // waiting for the returns ends with it
+      gate.change(() -> consumers.forEach(this::pullMore));
     }
   }
 
   /** Ends it: wakes receivers, waits for a running listener and for the thread. */
   void close() throws JMSException {
-    ListenerRunner ending;
-    lock.lock();
+    gate.lock();
     try {
-      closed = true;
+      gate.close();
       acknowledging.flush();
-      changed.signalAll();
-      awaitListener(null);
+      gate.signal();
+      listening.awaitEnd(null);
       acknowledging.flush();
-      ending = dispatcher;
     } finally {
-      lock.unlock();
+      gate.unlock();
     }
-    if (ending != null) {
-      ending.join();
-    }
+    listening.join();
   }
 }

@@ -54,23 +54,23 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
 
   @Override
   public @Nullable Message receive() throws JMSException {
-    return receive(Inbox.FOREVER, message -> message);
+    return receive(Gate.FOREVER, message -> message);
   }
 
   @Override
   public @Nullable Message receive(long timeoutMillis) throws JMSException {
-    return receive(timeoutMillis == 0 ? Inbox.FOREVER : timeoutMillis, message -> message);
+    return receive(timeoutMillis == 0 ? Gate.FOREVER : timeoutMillis, message -> message);
   }
 
   @Override
   public @Nullable Message receiveNoWait() throws JMSException {
-    return receive(Inbox.NO_WAIT, message -> message);
+    return receive(Gate.NO_WAIT, message -> message);
   }
 
   /** As {@link Inbox#receive}. */
   <T> @Nullable T receive(long waitMillis, Inbox.Converter<T> converter) throws JMSException {
     requireOpen();
-    if (waitMillis < Inbox.FOREVER) {
+    if (waitMillis < Gate.FOREVER) {
       throw JmsFaults.invalidArgument("the timeout is at least 0 ms, not " + waitMillis);
     }
     return session.inbox().receive(queue, waitMillis, converter);

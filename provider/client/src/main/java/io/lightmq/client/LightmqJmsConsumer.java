@@ -53,17 +53,17 @@ final class LightmqJmsConsumer implements JMSConsumer {
 
   @Override
   public <T> @Nullable T receiveBody(Class<T> wanted) {
-    return body(Inbox.FOREVER, wanted);
+    return body(Gate.FOREVER, wanted);
   }
 
   @Override
   public <T> @Nullable T receiveBody(Class<T> wanted, long timeoutMillis) {
-    return body(timeoutMillis == 0 ? Inbox.FOREVER : timeoutMillis, wanted);
+    return body(timeoutMillis == 0 ? Gate.FOREVER : timeoutMillis, wanted);
   }
 
   @Override
   public <T> @Nullable T receiveBodyNoWait(Class<T> wanted) {
-    return body(Inbox.NO_WAIT, wanted);
+    return body(Gate.NO_WAIT, wanted);
   }
 
   private record Body(@Nullable Object value) {}

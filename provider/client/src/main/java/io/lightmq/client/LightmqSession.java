@@ -4,10 +4,7 @@ import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
 import io.lightmq.client.message.Messages;
 import io.lightmq.wire.Frame;
-import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.DestinationKind;
-import io.lightmq.wire.entry.DestinationName;
-import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.Destination;
 import jakarta.jms.JMSException;
@@ -32,16 +29,12 @@ import jakarta.jms.TopicSession;
 import jakarta.jms.TopicSubscriber;
 import java.io.Serializable;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A session: one thread's view of a connection; {@link Inbox} receives, {@link Outbound} sends. */
 final class LightmqSession implements QueueSession, TopicSession {
   private static final AtomicInteger STARTED = new AtomicInteger();
-  private static final Set<FaultCode> REFUSED_COMMIT =
-      Set.of(FaultCode.NOT_IN_FLIGHT, FaultCode.TRANSACTION_TOO_LARGE, FaultCode.MEMORY_FULL);
 
   private final LightmqConnection connection;
   private final BrokerLink link;
@@ -52,7 +45,8 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final Inbox inbox;
   private final Outbound outbound;
   private final Completions completions;
-  private final Set<ConsumerQueue> open = ConcurrentHashMap.newKeySet();
+  private final SessionConsumers consumers;
+  private final Settling settling;
   private volatile boolean closed;
 
   LightmqSession(LightmqConnection connection, Domain domain, AckMode mode) throws JMSException {
@@ -72,8 +66,9 @@ final class LightmqSession implements QueueSession, TopicSession {
             settings,
             name,
             this::acknowledge,
-            this::detach,
+            consumer -> detach(consumer),
             connection::tell);
+    this.consumers = new SessionConsumers(this, connection, inbox, id);
     this.completions = new Completions(name + "-sent", settings.link().requestTimeoutMillis());
     this.outbound =
         new Outbound(
@@ -85,6 +80,12 @@ final class LightmqSession implements QueueSession, TopicSession {
             connection.destinations(),
             connection.messageNumbers(),
             completions);
+    this.settling = new Settling(mode, link, id, inbox, outbound);
+  }
+
+  /** A closed consumer's last message is settled. */
+  private void detach(ConsumerQueue consumer) {
+    consumers.detach(consumer);
   }
 
   static void checkMode(int mode) throws JMSException {
@@ -236,10 +237,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   public MessageConsumer createConsumer(
       Destination destination, @Nullable String selector, boolean noLocal) throws JMSException {
     requireOpen();
-    DestinationName name = connection.destinations().nameOf(destination);
-    return name.kind().isQueue()
-        ? consume(destination, Frame.Subscribe.QUEUE, null, selector, false)
-        : consume(destination, Frame.Subscribe.PLAIN, null, selector, noLocal);
+    return consumers.open(destination, selector, noLocal);
   }
 
   @Override
@@ -250,7 +248,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public QueueReceiver createReceiver(Queue queue, @Nullable String selector) throws JMSException {
     requireOpen();
-    return consume(queue, Frame.Subscribe.QUEUE, null, selector, false);
+    return consumers.open(queue, Frame.Subscribe.QUEUE, null, selector, false);
   }
 
   @Override
@@ -262,7 +260,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   public TopicSubscriber createSubscriber(Topic topic, @Nullable String selector, boolean noLocal)
       throws JMSException {
     requireOpen();
-    return consume(topic, Frame.Subscribe.PLAIN, null, selector, noLocal);
+    return consumers.open(topic, Frame.Subscribe.PLAIN, null, selector, noLocal);
   }
 
   @Override
@@ -334,75 +332,15 @@ final class LightmqSession implements QueueSession, TopicSession {
       throws JMSException {
     requireOpen();
     domain.requireTopics(call);
-    if (topic == null) {
-      throw JmsFaults.invalidDestination("the topic is null");
-    }
-    if (subscription == null || subscription.isEmpty()) {
-      throw JmsFaults.invalidArgument("a subscription's name has at least one character");
-    }
-    boolean durable = kind == Frame.Subscribe.DURABLE || kind == Frame.Subscribe.SHARED_DURABLE;
-    if (durable && topic instanceof TemporaryTopic) {
-      throw JmsFaults.invalidDestination(
-          "a durable subscription cannot be on a temporary topic: " + topic);
-    }
-    if (kind == Frame.Subscribe.DURABLE && connection.clientIdOrNull() == null) {
-      throw JmsFaults.illegalState(
-          "a durable subscription needs a client id: the option clientId, or setClientID");
-    }
-    return consume(topic, kind, subscription, selector, noLocal);
-  }
-
-  private LightmqConsumer consume(
-      Destination destination,
-      Frame.Subscribe kind,
-      @Nullable String subscription,
-      @Nullable String selector,
-      boolean noLocal)
-      throws JMSException {
-    DestinationName name = connection.destinations().nameOf(destination);
-    if (name.kind().isQueue() != (kind == Frame.Subscribe.QUEUE)) {
-      throw JmsFaults.invalidDestination(
-          name.name() + " is a " + name.kind() + ", which this call is not for");
-    }
-    if (selector != null && !selector.isBlank()) {
-      throw JmsFaults.unavailable("a message selector is");
-    }
-    connection.requireOwner(destination);
-    ConsumerQueue queue = new ConsumerQueue(link.nextConsumerId(), link, connection.settings());
-    connection.register(queue, inbox);
-    open.add(queue);
-    inbox.add(queue);
-    try {
-      Awaiting.answer(
-          link.openConsumer(
-              new BrokerLink.ConsumerSpec(queue.id(), id, name, kind, subscription, null, noLocal)),
-          "opening a consumer of " + name.name());
-    } catch (JMSException e) {
-      inbox.close(queue);
-      open.remove(queue);
-      connection.unregister(queue);
-      throw e;
-    }
-    return new LightmqConsumer(this, queue, destination, noLocal);
+    return consumers.subscribe(topic, kind, subscription, selector, noLocal);
   }
 
   /** Closes a consumer; in the broker once its messages are settled. */
   void closeConsumer(ConsumerQueue queue) throws JMSException {
     refuseInCompletion("close");
-    if (closed) {
-      return;
+    if (!closed) {
+      consumers.close(queue);
     }
-    if (inbox.close(queue)) {
-      open.remove(queue);
-      connection.unregister(queue);
-      Awaiting.answer(link.closeConsumer(queue.id()), "closing a consumer");
-    }
-  }
-
-  private void detach(ConsumerQueue queue) {
-    open.remove(queue);
-    connection.unregister(queue);
-    var unused = link.closeConsumer(queue.id());
   }
 
   @Override
@@ -445,36 +383,13 @@ final class LightmqSession implements QueueSession, TopicSession {
   /** Acknowledges all that the session has handed over, in mode CLIENT_ACKNOWLEDGE. */
   void acknowledge() throws JMSException {
     requireOpen();
-    if (mode != AckMode.CLIENT) {
-      return;
-    }
-    if (inbox.takeLost()) {
-      throw comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged");
-    }
-    List<Arrived> delivered = inbox.takeDelivered();
-    if (!delivered.isEmpty()) {
-      try {
-        Awaiting.answer(
-            link.acknowledgeSurely(Arrived.places(delivered)),
-            "acknowledging " + delivered.size() + " messages");
-      } finally {
-        inbox.settled(delivered);
-      }
-    }
+    settling.acknowledge();
   }
 
   @Override
   public void recover() throws JMSException {
     requireOpen();
-    if (mode == AckMode.TRANSACTED) {
-      throw JmsFaults.illegalState("a transacted session cannot recover; use rollback");
-    }
-    if (mode == AckMode.CLIENT) {
-      inbox.takeLost();
-      inbox.recover(inbox.takeDelivered());
-    } else {
-      inbox.recoverCurrent();
-    }
+    settling.recover();
   }
 
   private void requireTransacted(String call) throws JMSException {
@@ -489,60 +404,14 @@ final class LightmqSession implements QueueSession, TopicSession {
   public void commit() throws JMSException {
     requireTransacted("commit");
     completions.await();
-    List<BrokerLink.Staged> sends = outbound.takeStaged();
-    if (inbox.takeLost()) {
-      throw comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages");
-    }
-    List<Arrived> delivered = inbox.takeDelivered();
-    if (sends.isEmpty() && delivered.isEmpty()) {
-      return;
-    }
-    List<Frame.Acked> places = Arrived.places(delivered);
-    int items = sends.size() + places.stream().mapToInt(place -> 1 + place.ranges().size()).sum();
-    if (items > Protocol.MAX_ITEMS) {
-      inbox.recover(delivered);
-      throw JmsFaults.of(
-          FaultCode.TRANSACTION_ROLLED_BACK,
-          String.format(
-              "the transaction is rolled back: %d sends and %d received messages in separate places"
-                  + " of their queues make %d items, a commit has at most %d; commit more often",
-              sends.size(), delivered.size(), items, Protocol.MAX_ITEMS),
-          null);
-    }
-    try {
-      Awaiting.answer(
-          link.commit(id, sends, places),
-          "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
-    } catch (JMSException e) {
-      throw rolledBack(e);
-    } finally {
-      inbox.settled(delivered);
-    }
-  }
-
-  /** Messages were lost with a connection; what came after it goes back to them. */
-  private JMSException comeAgain(FaultCode code, String what) throws JMSException {
-    inbox.recover(inbox.takeDelivered());
-    return JmsFaults.of(code, "the connection was lost after " + what + "; they come again", null);
-  }
-
-  /** A commit that the broker has refused is undone as a whole. */
-  private static JMSException rolledBack(JMSException e) {
-    for (FaultCode refusal : REFUSED_COMMIT) {
-      if (("LMQ-" + refusal.code()).equals(e.getErrorCode())) {
-        return JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e);
-      }
-    }
-    return e;
+    settling.commit();
   }
 
   @Override
   public void rollback() throws JMSException {
     requireTransacted("rollback");
     completions.await();
-    outbound.takeStaged();
-    inbox.takeLost();
-    inbox.recover(inbox.takeDelivered());
+    settling.rollback();
   }
 
   // ---- life ----
@@ -590,8 +459,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     if (!delivered.isEmpty()) {
       var unused = link.giveBack(Arrived.places(delivered), true);
     }
-    open.forEach(connection::unregister);
-    open.clear();
+    consumers.forget();
     Awaiting.answer(link.closeSession(id), "closing a session");
   }
 }

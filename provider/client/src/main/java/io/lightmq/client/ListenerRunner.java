@@ -8,19 +8,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that runs the message listeners of a session, one message at a time, until its inbox
- * is closed. Whatever a listener throws, errors included, is a failed delivery, and the thread goes
+ * The thread that runs the message listeners of a session, one message at a time, until its
+ * inbox is closed. Whatever a listener throws, errors included, is a failed delivery, and the thread goes
  * on.
  */
 final class ListenerRunner {
   private static final Logger LOG = LoggerFactory.getLogger(ListenerRunner.class);
 
-  private final Inbox inbox;
+  private final Listening listening;
   private final Consumer<JMSException> tell;
   private final Thread thread;
 
-  private ListenerRunner(Inbox inbox, String name, Consumer<JMSException> tell) {
-    this.inbox = inbox;
+  private ListenerRunner(Listening listening, String name, Consumer<JMSException> tell) {
+    this.listening = listening;
     this.tell = tell;
     this.thread = new Thread(this::run, name);
   }
@@ -30,8 +30,8 @@ final class ListenerRunner {
    *
    * @param tell is told of errors, which no application expects from its listener
    */
-  static ListenerRunner start(Inbox inbox, String name, Consumer<JMSException> tell) {
-    ListenerRunner runner = new ListenerRunner(inbox, name, tell);
+  static ListenerRunner start(Listening listening, String name, Consumer<JMSException> tell) {
+    ListenerRunner runner = new ListenerRunner(listening, name, tell);
     runner.thread.setDaemon(false);
     runner.thread.start();
     return runner;
@@ -55,14 +55,14 @@ final class ListenerRunner {
   }
 
   private void run() {
-    for (Inbox.Work work = inbox.awaitWork(); work != null; work = inbox.awaitWork()) {
-      inbox.listened(work.message(), !ran(work));
+    for (Listening.Work work = listening.awaitWork(); work != null; work = listening.awaitWork()) {
+      listening.listened(work.message(), !ran(work));
     }
   }
 
-  private boolean ran(Inbox.Work work) {
+  private boolean ran(Listening.Work work) {
     try {
-      work.listener().onMessage(inbox.message(work.message()));
+      work.listener().onMessage(listening.message(work.message()));
       return true;
     } catch (Throwable e) {
       LOG.warn(

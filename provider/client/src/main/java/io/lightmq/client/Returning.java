@@ -5,6 +5,7 @@ import jakarta.jms.JMSException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,26 +14,22 @@ final class Returning {
   private static final Logger LOG = LoggerFactory.getLogger(Returning.class);
 
   private final BrokerLink link;
+  private final Gate gate;
+  private final int requestTimeoutMillis;
 
-  Returning(BrokerLink link) {
+  Returning(BrokerLink link, Gate gate, int requestTimeoutMillis) {
     this.link = link;
+    this.gate = gate;
+    this.requestTimeoutMillis = requestTimeoutMillis;
   }
 
   /** Messages that the application has not seen; does not wait. */
   void unattempted(List<Arrived> messages) {
-    if (!messages.isEmpty()) {
-      send(messages, false);
+    if (messages.isEmpty()) {
+      return;
     }
-  }
-
-  /** A message that the application has failed to process; does not wait. */
-  void attempted(Arrived message) {
-    send(List.of(message), true);
-  }
-
-  private void send(List<Arrived> messages, boolean attempted) {
     var unused =
-        link.giveBack(Arrived.places(messages), attempted)
+        link.giveBack(Arrived.places(messages), false)
             .whenComplete(
                 (done, failure) -> {
                   if (failure != null) {
@@ -41,8 +38,50 @@ final class Returning {
                 });
   }
 
+  /**
+   * Gives back messages and all that waits in, or is on its way to, these consumers: what still
+   * came after the return would overtake what was returned. Waits until the broker has them;
+   * meanwhile nothing is handed over. Not to be called with the gate's lock held.
+   *
+   * @param attempted what the application has begun with
+   */
+  void inOrder(List<ConsumerQueue> from, List<Arrived> attempted) throws JMSException {
+    gate.change(
+        () -> {
+          gate.returning(1);
+          endPulls(from);
+        });
+    try {
+      all(attempted, drain(from));
+      // A pull that did not end in time may have been answered between the two, with later
+      // messages.
+      all(List.of(), drain(from));
+    } finally {
+      gate.change(() -> gate.returning(-1));
+    }
+  }
+
+  private List<Arrived> drain(List<ConsumerQueue> from) {
+    return gate.look(
+        () -> from.stream().flatMap(consumer -> consumer.drain().stream()).toList());
+  }
+
+  private void endPulls(List<ConsumerQueue> from) {
+    from.forEach(ConsumerQueue::endPull);
+    long leftNanos = TimeUnit.MILLISECONDS.toNanos(requestTimeoutMillis);
+    try {
+      while (gate.isLinkUp()
+          && leftNanos > 0
+          && from.stream().anyMatch(ConsumerQueue::isPulling)) {
+        leftNanos = gate.awaitChange(leftNanos);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // waiting for the returns ends with it
+    }
+  }
+
   /** Both kinds; waits until the broker has them. */
-  void all(List<Arrived> attempted, List<Arrived> unattempted) throws JMSException {
+  private void all(List<Arrived> attempted, List<Arrived> unattempted) throws JMSException {
     List<CompletableFuture<Void>> answers = new ArrayList<>();
     if (!attempted.isEmpty()) {
       answers.add(link.giveBack(Arrived.places(attempted), true));
