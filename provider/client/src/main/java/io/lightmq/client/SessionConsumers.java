@@ -99,7 +99,7 @@ final class SessionConsumers {
     try {
       Awaiting.answer(
           link.openConsumer(
-              new BrokerLink.ConsumerSpec(queue.id(), sessionId, name, kind, subscription, null, noLocal)),
+              new BrokerLink.ConsumerSpec(queue.id(), sessionId, name, kind, subscription, null, noLocal, false)),
           "opening a consumer of " + name.name());
     } catch (JMSException e) {
       inbox.close(queue);

@@ -177,6 +177,7 @@ final class ControlFormats {
           out.optionalText(f.subscription());
           out.optionalText(f.selector());
           out.flag(f.noLocal());
+          out.flag(f.noAcknowledge());
         },
         (in, c) ->
             new Frame.AttachConsumer(
@@ -187,6 +188,7 @@ final class ControlFormats {
                 readSubscribe(in),
                 in.optionalText(),
                 in.optionalText(),
+                in.flag(),
                 in.flag()));
     table.add(
         FrameType.CONSUMER_ATTACHED,

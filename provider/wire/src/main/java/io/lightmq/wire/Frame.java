@@ -129,6 +129,7 @@ public sealed interface Frame {
    *
    * @param subscription the name, null for QUEUE and PLAIN
    * @param selector the message selector, null for none
+   * @param noAcknowledge whether what it is sent counts as acknowledged, before it is sent
    */
   record AttachConsumer(
       int correlation,
@@ -138,7 +139,8 @@ public sealed interface Frame {
       Subscribe subscribe,
       @Nullable String subscription,
       @Nullable String selector,
-      boolean noLocal)
+      boolean noLocal,
+      boolean noAcknowledge)
       implements Frame {}
 
   /** The consumer is open. */

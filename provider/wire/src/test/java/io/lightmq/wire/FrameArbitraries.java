@@ -66,6 +66,7 @@ final class FrameArbitraries {
               Frame.Subscribe.values()[random.nextInt(5)],
               maybe(),
               maybe(),
+              random.nextBoolean(),
               random.nextBoolean());
       case CONSUMER_ATTACHED -> new Frame.ConsumerAttached(id(), big());
       case DETACH_CONSUMER -> new Frame.DetachConsumer(id(), number());

@@ -81,6 +81,7 @@ final class SampleFrames {
             Frame.Subscribe.SHARED_DURABLE,
             "audit",
             "a > 1",
+            true,
             true));
     frames.add(new Frame.ConsumerAttached(11, 301));
     frames.add(new Frame.DetachConsumer(12, 7));

@@ -67,6 +67,7 @@ final class TestClient implements AutoCloseable {
             Frame.Subscribe.QUEUE,
             null,
             null,
+            false,
             false));
     return expect(Frame.ConsumerAttached.class).destinationId();
   }

@@ -111,7 +111,8 @@ public interface BrokerLink {
       Frame.Subscribe subscribe,
       @Nullable String subscription,
       @Nullable String selector,
-      boolean noLocal) {}
+      boolean noLocal,
+      boolean noAcknowledge) {}
 
   /** A send of a transaction. */
   record Staged(Target target, boolean persistent, byte[] message) {}

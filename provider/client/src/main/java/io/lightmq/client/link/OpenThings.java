@@ -228,7 +228,8 @@ final class OpenThings {
         spec.subscribe(),
         spec.subscription(),
         spec.selector(),
-        spec.noLocal());
+        spec.noLocal(),
+        spec.noAcknowledge());
   }
 
   private static CompletableFuture<@Nullable Void> all(List<CompletableFuture<?>> answers) {

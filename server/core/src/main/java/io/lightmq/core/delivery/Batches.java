@@ -10,6 +10,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * Picks the messages of one delivery after the other and fills its buffer. What is picked is in
@@ -80,20 +81,27 @@ final class Batches {
     deliver(consumer, buffer, gather.bytes());
   }
 
-  /** Hands a filled buffer over. */
+  /**
+   * Hands a filled buffer over; to a consumer that acknowledges by pulling only once that is
+   * recorded, and without a word on earlier deliveries.
+   */
   void deliver(Consumer consumer, Outlet.Buffer buffer, int length) {
+    if (consumer.noAcknowledge()) {
+      consumer.pending = batch(consumer, List.of(), buffer, length);
+      decisions.consume(consumer, gather.sequences());
+      return;
+    }
     gather.hold(consumer);
     consumer
         .recipient()
         .outlet()
-        .deliver(
-            new Outlet.Batch(
-                consumer.consumerId(),
-                consumer.pullId,
-                gather.messages(),
-                gather.seen(consumer.subscription()),
-                buffer,
-                length));
+        .deliver(batch(consumer, gather.seen(consumer.subscription()), buffer, length));
+  }
+
+  private Outlet.Batch batch(
+      Consumer consumer, List<Outlet.Seen> seen, Outlet.Buffer buffer, int length) {
+    return new Outlet.Batch(
+        consumer.consumerId(), consumer.pullId, gather.messages(), seen, buffer, length);
   }
 
   private void locate(DurableLane lane, long sequence) {

@@ -13,6 +13,7 @@ public final class Consumer {
   private final int sessionId;
   private final Subscription subscription;
   private final Holding holding;
+  private final boolean noAcknowledge;
 
   // The open pull.
   boolean open;
@@ -24,6 +25,9 @@ public final class Consumer {
   boolean answerNow;
   boolean attached = true;
 
+  /** What is acknowledged, and sent once that has its mark; the consumer is fetching until then. */
+  Outlet.@Nullable Batch pending;
+
   // Links in the one list of pulls and in the one bucket that it is in.
   @Nullable PullList list;
   @Nullable Consumer listBefore;
@@ -32,12 +36,18 @@ public final class Consumer {
   @Nullable Consumer bucketBefore;
   @Nullable Consumer bucketAfter;
 
-  Consumer(Recipient recipient, int consumerId, int sessionId, Subscription subscription) {
+  Consumer(
+      Recipient recipient,
+      int consumerId,
+      int sessionId,
+      Subscription subscription,
+      boolean noAcknowledge) {
     this.recipient = recipient;
     this.consumerId = consumerId;
     this.sessionId = sessionId;
     this.subscription = subscription;
     this.holding = subscription.newHolding();
+    this.noAcknowledge = noAcknowledge;
   }
 
   /** Its connection. */
@@ -58,6 +68,16 @@ public final class Consumer {
   /** What it consumes. */
   public Subscription subscription() {
     return subscription;
+  }
+
+  /** Whether it is open. */
+  public boolean isAttached() {
+    return attached;
+  }
+
+  /** Whether what it gets is acknowledged before it is sent. */
+  public boolean noAcknowledge() {
+    return noAcknowledge;
   }
 
   /** What is in flight to it. */

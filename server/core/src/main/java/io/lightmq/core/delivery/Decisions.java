@@ -1,7 +1,9 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * What delivery needs decided and recorded by the shard. Called on the shard loop from within a
@@ -30,6 +32,15 @@ public interface Decisions extends Subscription.Touches {
    * nobody.
    */
   void giveUp(Subscription subscription, int lane, long from, int count, Reason reason);
+
+  /**
+   * Wants messages acknowledged because their consumer acknowledges by pulling: records for durable
+   * lanes of durable subscriptions, {@link Subscription#acknowledge} in any case. Until then they
+   * are in flight to nobody. Then {@link Dispatcher#consumed}, once the record has its
+   * subscription's mark. A consumer that has gone before that is recorded gets nothing, and they are
+   * free again.
+   */
+  void consume(Consumer consumer, List<SequenceRange> ranges);
 
   /** Stored bytes that cannot be read, also when looked up again. */
   void damaged(Subscription subscription, IOException cause);

@@ -88,10 +88,25 @@ public final class Dispatcher {
     detach(List.copyOf(recipient.consumers.values()), true);
   }
 
-  /** Opens a consumer. Its id is new on the connection. */
+  /** Opens a consumer that acknowledges what it has done. */
   public Consumer attach(
       Recipient recipient, int consumerId, int sessionId, Subscription subscription) {
-    Consumer consumer = new Consumer(recipient, consumerId, sessionId, subscription);
+    return attach(recipient, consumerId, sessionId, subscription, false);
+  }
+
+  /**
+   * Opens a consumer. Its id is new on the connection.
+   *
+   * @param noAcknowledge whether what it gets is acknowledged before it is sent
+   */
+  public Consumer attach(
+      Recipient recipient,
+      int consumerId,
+      int sessionId,
+      Subscription subscription,
+      boolean noAcknowledge) {
+    Consumer consumer =
+        new Consumer(recipient, consumerId, sessionId, subscription, noAcknowledge);
     if (recipient.consumers.putIfAbsent(consumerId, consumer) != null) {
       throw new IllegalStateException(
           "connection %d has a consumer %d already"
@@ -152,6 +167,7 @@ public final class Dispatcher {
     }
     consumer.attached = false;
     consumer.open = false;
+    dropPending(consumer);
     PullList.leave(consumer);
     parked.remove(consumer);
     consumer.recipient().consumers.remove(consumer.consumerId(), consumer);
@@ -318,12 +334,60 @@ public final class Dispatcher {
     return switch (batches.gather(consumer, most)) {
       case NOTHING -> false;
       case GATHERED -> {
-        close(consumer);
+        giveOut(consumer);
         batches.deliver(consumer);
         yield true;
       }
       case IN_FILES -> fetch(consumer, most, again);
     };
+  }
+
+  /** Its pull is answered now, or once what it gets is acknowledged. */
+  private void giveOut(Consumer consumer) {
+    if (consumer.noAcknowledge()) {
+      consumer.fetching = true;
+      PullList.leave(consumer);
+      parked.remove(consumer);
+    } else {
+      close(consumer);
+    }
+  }
+
+  /** What a consumer pulled is acknowledged, with its subscription's mark. */
+  public void consumed(Consumer consumer) {
+    Outlet.Batch batch = consumer.pending;
+    if (batch == null) {
+      return; // the consumer has gone
+    }
+    consumer.pending = null;
+    consumer.fetching = false;
+    close(consumer);
+    consumer
+        .recipient()
+        .outlet()
+        .deliver(
+            new Outlet.Batch(
+                batch.consumerId(),
+                consumer.pullId,
+                batch.count(),
+                batch.seen(),
+                batch.entries(),
+                batch.length()));
+  }
+
+  private static void dropPending(Consumer consumer) {
+    Outlet.Batch batch = consumer.pending;
+    if (batch != null) {
+      consumer.pending = null;
+      batch.entries().release();
+    }
+  }
+
+  /** The shard has ended: what waits to be sent is given up. */
+  public void drop() {
+    for (Line line : lines.values()) {
+      line.consumers.forEach(Dispatcher::dropPending);
+    }
   }
 
   // ---- from files ----
@@ -368,7 +432,7 @@ public final class Dispatcher {
     } else if (buffer != null) {
       int length = batches.keepWanted(fetch, buffer.bytes());
       if (length > 0) {
-        close(consumer);
+        giveOut(consumer);
         batches.deliver(consumer, buffer, length);
       } else {
         buffer.release();

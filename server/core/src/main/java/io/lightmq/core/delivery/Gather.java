@@ -5,6 +5,7 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -120,6 +121,18 @@ final class Gather {
         consumer.holding().add(lane, froms[i], counts[i]);
       }
     }
+  }
+
+  /** The messages, as consecutive sequences. */
+  List<SequenceRange> sequences() {
+    List<SequenceRange> all = new ArrayList<>(ranges);
+    for (int i = 0; i < ranges; i++) {
+      Lane lane = lanes[i];
+      if (lane != null) {
+        all.add(new SequenceRange(lane.code(), froms[i], counts[i]));
+      }
+    }
+    return all;
   }
 
   /** Which messages were or may have been delivered before. */

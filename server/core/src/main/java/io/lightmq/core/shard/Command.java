@@ -58,7 +58,11 @@ public sealed interface Command {
     SHARED_DURABLE
   }
 
-  /** Opens a consumer. */
+  /**
+   * Opens a consumer.
+   *
+   * @param noAcknowledge whether what it gets is acknowledged before it is sent
+   */
   record AttachConsumer(
       Peer peer,
       int correlation,
@@ -69,6 +73,7 @@ public sealed interface Command {
       @Nullable String subscription,
       @Nullable String selector,
       boolean noLocal,
+      boolean noAcknowledge,
       boolean mayCreate)
       implements Command {}
 

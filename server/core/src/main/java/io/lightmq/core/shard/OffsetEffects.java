@@ -4,7 +4,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import java.util.ArrayDeque;
 
 /**
- * What the shard itself does once the journal is durable up to an offset, in order. Bounded by what
+ * What the shard itself does once a mark of the journal is at an offset, in order. Bounded by what
  * the window holds: each batch adds a few.
  */
 @OwnedBy("shard")
@@ -19,8 +19,8 @@ final class OffsetEffects {
   }
 
   /** Runs what waited for offsets up to this one. */
-  void reached(long durable) {
-    while (!waiting.isEmpty() && waiting.peek().offset() <= durable) {
+  void reached(long mark) {
+    while (!waiting.isEmpty() && waiting.peek().offset() <= mark) {
       waiting.remove().effect().run();
     }
   }

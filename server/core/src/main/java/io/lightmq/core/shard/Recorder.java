@@ -38,6 +38,9 @@ final class Recorder {
   /** Of checkpoints, whose offsets lie behind others that already wait. */
   private final OffsetEffects pictures = new OffsetEffects();
 
+  /** What the shard itself does once the journal is written up to an offset. */
+  private final OffsetEffects written = new OffsetEffects();
+
   private List<Runnable> turnEffects = new ArrayList<>();
   private long createdOffset;
   private boolean lazyForce;
@@ -108,6 +111,15 @@ final class Recorder {
     batch.wantsForce();
   }
 
+  /** Runs an effect of the shard's own once the turn's batch has reached a mark. */
+  void onShardWhen(Mark mark, Runnable effect) {
+    if (mark == Mark.WRITTEN) {
+      written.add(batchOffset(), effect);
+    } else {
+      onShardWhenDurable(effect);
+    }
+  }
+
   /** Records that a destination exists from now on. */
   void create(ShardRecord.DestinationCreated created) {
     record(created);
@@ -123,10 +135,11 @@ final class Recorder {
     }
   }
 
-  /** The journal is durable up to an offset: runs what the shard itself waited for. */
-  void durable(long offset) {
-    offsetEffects.reached(offset);
-    pictures.reached(offset);
+  /** The journal is written and durable up to offsets: runs what the shard itself waited for. */
+  void reached(long writtenOffset, long durableOffset) {
+    written.reached(writtenOffset);
+    offsetEffects.reached(durableOffset);
+    pictures.reached(durableOffset);
   }
 
   /** Runs the effects that waited for the end of the turn. */

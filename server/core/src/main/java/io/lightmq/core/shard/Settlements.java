@@ -81,17 +81,24 @@ final class Settlements {
     }
     Holding holding = consumer == null ? null : consumer.holding();
     Split split = (holding == null ? subscription.newHolding() : holding).split(acked.ranges());
-    List<SequenceRange> recorded = split.accepted();
-    List<SequenceRange> unrecorded = List.of();
-    if (!allRecorded(subscription, recorded)) {
-      unrecorded = new ArrayList<>();
-      List<SequenceRange> durable = new ArrayList<>();
-      for (SequenceRange range : split.accepted()) {
-        (isRecorded(subscription, range) ? durable : unrecorded).add(range);
-      }
-      recorded = durable;
+    return accepted(subscription, holding, split.accepted(), split.refused());
+  }
+
+  /** Tells what of these acknowledgements needs a record. */
+  static Accepted accepted(
+      Subscription subscription,
+      @Nullable Holding holding,
+      List<SequenceRange> ranges,
+      long refused) {
+    if (allRecorded(subscription, ranges)) {
+      return new Accepted(subscription, holding, ranges, List.of(), refused);
     }
-    return new Accepted(subscription, holding, recorded, unrecorded, split.refused());
+    List<SequenceRange> durable = new ArrayList<>();
+    List<SequenceRange> unrecorded = new ArrayList<>();
+    for (SequenceRange range : ranges) {
+      (isRecorded(subscription, range) ? durable : unrecorded).add(range);
+    }
+    return new Accepted(subscription, holding, durable, unrecorded, refused);
   }
 
   private static boolean allRecorded(Subscription subscription, List<SequenceRange> ranges) {

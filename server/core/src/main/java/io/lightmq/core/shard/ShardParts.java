@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.delivery.Fetcher;
@@ -10,6 +11,7 @@ import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal;
+import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -118,6 +120,11 @@ final class ShardParts {
     @Override
     public void giveUp(Subscription subscription, int lane, long from, int count, Reason reason) {
       runner().giveUp(subscription, lane, from, count, reason);
+    }
+
+    @Override
+    public void consume(Consumer consumer, List<SequenceRange> ranges) {
+      runner().consume(consumer, ranges);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
@@ -42,6 +43,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** What the record of one touch or give-up takes, at most. */
   private static final int DECISION_BYTES = 128;
 
+  /** What a range takes in such a record, at most. */
+  private static final int RANGE_BYTES = 20;
+
   /**
    * This part of the journal is left for records that no command asks room for, such as touches.
    */
@@ -53,6 +57,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private static final long DAMAGE_LOG_NANOS = 60_000_000_000L;
 
   private record Touch(Subscription subscription, int lane, long blockKey) {}
+
+  private record Consumed(Consumer consumer, List<SequenceRange> ranges) {}
 
   private record GivenUp(Subscription subscription, SequenceRange range, Decisions.Reason reason) {}
 
@@ -70,6 +76,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   // blocks with consumers and by pulls.
   private final ArrayDeque<Touch> touches = new ArrayDeque<>();
   private final ArrayDeque<GivenUp> givenUp = new ArrayDeque<>();
+  private final ArrayDeque<Consumed> consumed = new ArrayDeque<>();
+
+  /** Consumers whose messages were acknowledged without a record. */
+  private final ArrayDeque<Consumer> served = new ArrayDeque<>();
+
   private boolean recording;
   private long damageLoggedNanos = Long.MIN_VALUE;
   private final int reserveBytes;
@@ -111,6 +122,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Takes nothing more: the shard has failed or is closed. */
   void end() {
     ended = true;
+    parts.dispatcher().drop();
     cancelTimers();
   }
 
@@ -217,7 +229,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     long written = journal.written();
     long durable = journal.durable();
     parts.state().destinations().advance(written, durable, parts.ready()::add);
-    recorder.durable(durable);
+    recorder.reached(written, durable);
   }
 
   @Override
@@ -254,7 +266,10 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     flush();
     advance();
-    while (!parts.ready().isEmpty()) {
+    while (!parts.ready().isEmpty() || !served.isEmpty()) {
+      while (!served.isEmpty()) {
+        parts.dispatcher().consumed(served.remove());
+      }
       for (Subscription subscription : parts.ready().take()) {
         parts.dispatcher().dispatch(subscription);
       }
@@ -267,7 +282,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         parts.publishing().isHolding()
             || !others.isEmpty()
             || !touches.isEmpty()
-            || !givenUp.isEmpty();
+            || !givenUp.isEmpty()
+            || !consumed.isEmpty();
     if (waits && retryTimer == null) {
       // Room may come without a mark moving: the journal's trim, a message freed from memory.
       retryTimer =
@@ -313,6 +329,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   }
 
   @Override
+  public void consume(Consumer consumer, List<SequenceRange> ranges) {
+    consumed.add(new Consumed(consumer, ranges));
+  }
+
+  @Override
   public void damaged(Subscription subscription, IOException cause) {
     parts.counters().damagedReads++;
     long now = parts.time().nanos();
@@ -346,7 +367,46 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         record(givenUp.remove());
       }
     }
+    while (room && !consumed.isEmpty()) {
+      Consumed next = consumed.peek();
+      room = isOver(next.consumer()) || admit(roomFor(next), false);
+      if (room) {
+        record(consumed.remove());
+      }
+    }
     recording = false;
+  }
+
+  private static boolean isOver(Consumer consumer) {
+    return !consumer.isAttached() || consumer.subscription().isClosed();
+  }
+
+  private static long roomFor(Consumed each) {
+    return DECISION_BYTES * (1L + each.ranges().size() / ShardRecord.MAX_RANGES)
+        + (long) RANGE_BYTES * each.ranges().size();
+  }
+
+  private void record(Consumed each) {
+    Subscription subscription = each.consumer().subscription();
+    if (isOver(each.consumer())) {
+      for (SequenceRange range : subscription.isClosed() ? List.<SequenceRange>of() : each.ranges()) {
+        subscription.giveBack(range.lane(), range.from(), range.count(), false);
+        parts.ready().add(subscription);
+      }
+      return;
+    }
+    Settlements.Accepted accepted = Settlements.accepted(subscription, null, each.ranges(), 0);
+    accepted.records(ShardRecord.Reason.ACKNOWLEDGED).forEach(recorder::record);
+    subscription.acknowledge(accepted.unrecorded());
+    Destination destination = subscription.destination();
+    parts.counters().acknowledged(destination.id(), subscription.id(), accepted.count());
+    if (accepted.recorded().isEmpty()) {
+      served.add(each.consumer());
+    } else {
+      recorder.onShardWhen(
+          destination.settings().tier().mark(),
+          () -> parts.dispatcher().consumed(each.consumer()));
+    }
   }
 
   private void record(Touch touch) {

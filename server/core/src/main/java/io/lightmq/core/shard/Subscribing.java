@@ -177,7 +177,11 @@ final class Subscribing {
               durable(session, destination, command, SubscriptionKind.SHARED_DURABLE);
         };
     return dispatcher.attach(
-        session.recipient(), command.consumerId(), command.sessionId(), subscription);
+        session.recipient(),
+        command.consumerId(),
+        command.sessionId(),
+        subscription,
+        command.noAcknowledge());
   }
 
   private static SubscriptionKey key(PeerSession session, @Nullable String name) {

@@ -25,6 +25,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -51,6 +52,7 @@ final class DeliveryBench implements Decisions {
   final Fetcher fetcher;
   final Dispatcher dispatcher;
   final List<String> givenUp = new ArrayList<>();
+  final List<Consumer> consumed = new ArrayList<>();
   final List<IOException> damages = new ArrayList<>();
   boolean touchAtOnce = true;
   final List<Long> touches = new ArrayList<>();
@@ -173,6 +175,12 @@ final class DeliveryBench implements Decisions {
   public void giveUp(Subscription subscription, int lane, long from, int count, Reason reason) {
     givenUp.add(reason + " " + (from & 0xFFFFFFFFL) + (count > 1 ? "+" + count : ""));
     subscription.acknowledge(lane, from, count);
+  }
+
+  @Override
+  public void consume(Consumer consumer, List<SequenceRange> ranges) {
+    consumer.subscription().acknowledge(ranges);
+    consumed.add(consumer);
   }
 
   @Override

@@ -127,9 +127,20 @@ final class BrokerHarness {
 
   Peer.Reply tryConsumer(
       FakePeer peer, int id, DestinationName name, Command.Subscribe subscribe, String named) {
+    return tryConsumer(peer, id, name, subscribe, named, false);
+  }
+
+  Peer.Reply tryConsumer(
+      FakePeer peer,
+      int id,
+      DestinationName name,
+      Command.Subscribe subscribe,
+      String named,
+      boolean noAcknowledge) {
     int c = nextCorrelation();
     broker.submit(
-        new Command.AttachConsumer(peer, c, id, 1, name, subscribe, named, null, false, true));
+        new Command.AttachConsumer(
+            peer, c, id, 1, name, subscribe, named, null, false, noAcknowledge, true));
     return reply(peer, c);
   }
 

@@ -27,6 +27,7 @@ interface Invariant {
         new NoRunStoredTwice(),
         new NoAcknowledgedMessageRedelivered(),
         new NoUnflaggedDuplicate(),
+        new ConsumedAtMostOnce(),
         new ProducerOrderKept(),
         new PriorityKept(),
         new HighestPriorityFirst(),
@@ -99,6 +100,16 @@ interface Invariant {
     }
   }
 
+  /** What went to a consumer that acknowledges by pulling never comes again, to anybody. */
+  final class ConsumedAtMostOnce implements Invariant {
+    @Override
+    public void delivered(Queue queue, Message message, FakePeer.Received received) {
+      if (message.consumed && !message.consumedMayComeAgain) {
+        throw violated(received + " comes again although it was acknowledged before it was sent");
+      }
+    }
+  }
+
   /** Messages of one producer lie in the order in which it sent them. */
   final class ProducerOrderKept implements Invariant {
     private final Map<String, TreeMap<Integer, Long>> orders = new HashMap<>();
@@ -147,13 +158,15 @@ interface Invariant {
     @Override
     public void end(SimulationModel model) {
       for (Queue queue : model.queues()) {
+        int missing = 0;
         for (Message message : queue.messages.values()) {
           if (message.persistent
               && message.confirmed
               && !message.mayBeLost
               && !message.mayBeGone
               && !message.acknowledgementSent
-              && !message.drained) {
+              && !message.drained
+              && ++missing > queue.mayMiss) {
             throw violated(message + " of " + queue.name() + " is not there");
           }
         }

@@ -289,4 +289,27 @@ class PlantedBugTest {
     }
     isFound(Planted::new);
   }
+
+  @Test
+  void sendingWithoutTheAcknowledgementOfThePullIsFound() {
+    class Planted extends Plant {
+      @Override
+      void submit(Broker broker, Command.AttachConsumer attach) {
+        broker.submit(
+            new Command.AttachConsumer(
+                attach.peer(),
+                attach.correlation(),
+                attach.consumerId(),
+                attach.sessionId(),
+                attach.destination(),
+                attach.subscribe(),
+                attach.subscription(),
+                attach.selector(),
+                attach.noLocal(),
+                false,
+                attach.mayCreate()));
+      }
+    }
+    isFound(Planted::new);
+  }
 }

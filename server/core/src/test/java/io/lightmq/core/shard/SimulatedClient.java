@@ -45,6 +45,8 @@ final class SimulatedClient {
     }
   }
 
+  private static final int MOST_PULLED = 12;
+
   private record Held(Received received, Message message, Queue queue) {}
 
   private final Simulation simulation;
@@ -103,16 +105,28 @@ final class SimulatedClient {
             own, attachRequest, link, ++linkEpoch, from, readsTopic ? "client" + id : null));
   }
 
+  /** What was acknowledged by the last pulls may never be sent. */
+  private void mayMiss() {
+    consumers.forEach(
+        (consumer, queue) -> {
+          if (simulation.consumesByPulling(id, consumer)) {
+            queue.mayMiss += MOST_PULLED;
+          }
+        });
+  }
+
   /** The connection breaks; what was not answered is repeated on the next one. */
   void loseLink() {
     FakePeer old = peer;
     old.dead = true;
+    mayMiss();
     harness.broker.submit(new Command.Detach(old, false));
     connect();
   }
 
   void crashed() {
     peer.dead = true;
+    mayMiss();
   }
 
   /** Closes in order, having given back what it saw. */
@@ -122,6 +136,7 @@ final class SimulatedClient {
     }
     giveBack(List.copyOf(held));
     peer.dead = true;
+    mayMiss();
     harness.broker.submit(new Command.Detach(peer, true));
     link = new UUID(id, random.nextLong());
     linkEpoch = 0;
@@ -211,7 +226,7 @@ final class SimulatedClient {
     consumers.put(consumer, queue);
     int c = harness.nextCorrelation();
     consumerRequests.put(c, consumer);
-    harness.broker.submit(
+    simulation.submit(
         new Command.AttachConsumer(
             peer,
             c,
@@ -222,6 +237,7 @@ final class SimulatedClient {
             topic ? "sub" : null,
             null,
             false,
+            simulation.consumesByPulling(id, consumer),
             true));
   }
 
@@ -431,7 +447,7 @@ final class SimulatedClient {
             peer,
             consumer,
             harness.nextCorrelation(),
-            1 + random.nextInt(12),
+            1 + random.nextInt(MOST_PULLED),
             1 + random.nextInt(4000),
             random.nextBoolean() ? 0 : 40));
   }
@@ -439,8 +455,9 @@ final class SimulatedClient {
   private void received(FakePeer from, Received received) {
     Queue queue = simulation.queues().get(received.consumerId() - 1);
     boolean alive = !from.dead && from == peer;
-    Message message = simulation.delivered(queue, received, alive);
-    if (alive) {
+    boolean consumed = simulation.consumesByPulling(id, received.consumerId());
+    Message message = simulation.delivered(queue, received, alive, consumed);
+    if (alive && !consumed) {
       held.add(new Held(received, message, queue));
     }
   }

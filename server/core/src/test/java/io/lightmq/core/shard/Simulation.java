@@ -33,6 +33,11 @@ final class Simulation {
       broker.submit(publish);
     }
 
+    /** Hands the opening of a consumer to the broker. */
+    void submit(Broker broker, Command.AttachConsumer attach) {
+      broker.submit(attach);
+    }
+
     /** Told before each start. */
     void starting(boolean begins) {}
 
@@ -118,6 +123,15 @@ final class Simulation {
 
   void submit(Command.Publish publish) {
     plant.submit(harness.broker, publish);
+  }
+
+  void submit(Command.AttachConsumer attach) {
+    plant.submit(harness.broker, attach);
+  }
+
+  /** Whether a client's consumer acknowledges by pulling; decided by the seed alone. */
+  boolean consumesByPulling(int client, int consumer) {
+    return seed % 5 == 3 && (client + consumer) % 2 == 0;
   }
 
   // ---- the history ----
@@ -270,11 +284,17 @@ final class Simulation {
   // ---- what is seen ----
 
   /** A message came; a client that has closed its connection does not look at it any more. */
-  Message delivered(Queue queue, Received received, boolean alive) {
+  Message delivered(Queue queue, Received received, boolean alive, boolean consumed) {
     lastKnownIds.put(queue, received.destinationId());
     Message message = queue.messages.get(received.text());
     for (Invariant invariant : invariants) {
-      invariant.delivered(queue, message, received);
+      if (!(consumed && invariant instanceof Invariant.NoUnflaggedDuplicate)) {
+        invariant.delivered(queue, message, received);
+      }
+    }
+    if (consumed) {
+      message.consumed = true;
+      message.acknowledgementSent = true;
     }
     message.seen |= alive;
     message.sequence = received.sequence();
@@ -300,7 +320,7 @@ final class Simulation {
     start();
     draining = true;
     FakePeer peer = newPeer();
-    peer.onReceived = received -> delivered(queues.get(received.consumerId() - 1), received, true);
+    peer.onReceived = received -> delivered(queues.get(received.consumerId() - 1), received, true, false);
     harness.broker.submit(
         new Command.Attach(peer, 1_000_000, new java.util.UUID(98, seed), 1, 1, "client0"));
     harness.reply(peer, 1_000_000);

@@ -28,6 +28,11 @@ final class SimulationModel {
     boolean acknowledgedDurably;
     boolean acknowledgementMayBeLost;
     boolean drained;
+
+    /** It went to a consumer that acknowledges by pulling. */
+    boolean consumed;
+
+    boolean consumedMayComeAgain;
     boolean inTransaction;
     long sequence = -1;
 
@@ -63,6 +68,9 @@ final class SimulationModel {
     final boolean high;
     final Map<String, Message> messages = new LinkedHashMap<>();
 
+    /** Messages that were acknowledged by a pull and may not have been sent. */
+    int mayMiss;
+
     Queue(DestinationName destination, boolean high) {
       this.destination = destination;
       this.high = high;
@@ -96,6 +104,7 @@ final class SimulationModel {
       for (Message message : queue.messages.values()) {
         message.mayBeLost |= message.confirmed && !message.confirmedDurably;
         message.acknowledgementMayBeLost |= message.acknowledged && !message.acknowledgedDurably;
+        message.consumedMayComeAgain |= message.consumed && !queue.high;
       }
     }
   }

@@ -108,7 +108,7 @@ class ThreadedBrokerTest {
     broker.submit(new Command.Attach(peer, 1, new UUID(1, 2), 1, 1, null));
     broker.submit(
         new Command.AttachConsumer(
-            peer, 2, 1, 1, QUEUE, Command.Subscribe.QUEUE, null, null, false, true));
+            peer, 2, 1, 1, QUEUE, Command.Subscribe.QUEUE, null, null, false, false, true));
     broker.submit(new Command.Pull(peer, 1, 1, 10, 1 << 20, 5_000));
     peer.await();
     assertThat(peer.texts).containsExactly("a", "b");

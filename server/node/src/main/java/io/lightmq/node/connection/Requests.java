@@ -235,6 +235,7 @@ final class Requests {
             attach.subscription(),
             attach.selector(),
             attach.noLocal(),
+            attach.noAcknowledge(),
             rights.permits(Action.CREATE, name)));
   }
 

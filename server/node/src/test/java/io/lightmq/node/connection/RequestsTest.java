@@ -129,7 +129,7 @@ class RequestsTest {
 
   private static Frame.AttachConsumer consumer(int correlation, int consumerId) {
     return new Frame.AttachConsumer(
-        correlation, consumerId, 1, queue("q"), Frame.Subscribe.QUEUE, null, null, false);
+        correlation, consumerId, 1, queue("q"), Frame.Subscribe.QUEUE, null, null, false, false);
   }
 
   @Test
@@ -169,7 +169,8 @@ class RequestsTest {
     harness.attached().send(new Frame.AttachProducer(5, 1, 77, queue("q")));
     assertThat(harness.sent(Frame.Fault.class).text()).contains("session 77");
     harness.send(
-        new Frame.AttachConsumer(6, 1, 77, queue("q"), Frame.Subscribe.QUEUE, null, null, false));
+        new Frame.AttachConsumer(
+            6, 1, 77, queue("q"), Frame.Subscribe.QUEUE, null, null, false, false));
     assertThat(harness.sent(Frame.Fault.class).code()).isEqualTo(FaultCode.BAD_REQUEST);
     assertThat(harness.channel.isActive()).isTrue();
   }
