@@ -9,7 +9,9 @@ enum AckMode {
   AUTO(Session.AUTO_ACKNOWLEDGE),
   CLIENT(Session.CLIENT_ACKNOWLEDGE),
   DUPS_OK(Session.DUPS_OK_ACKNOWLEDGE),
-  TRANSACTED(Session.SESSION_TRANSACTED);
+  TRANSACTED(Session.SESSION_TRANSACTED),
+  NONE(LightmqJms.NO_ACKNOWLEDGE),
+  INDIVIDUAL(LightmqJms.INDIVIDUAL_ACKNOWLEDGE);
 
   private final int code;
 
@@ -17,14 +19,24 @@ enum AckMode {
     this.code = code;
   }
 
-  /** The constant of {@link Session}. */
+  /** The constant of {@link Session} or {@link LightmqJms}. */
   int code() {
     return code;
   }
 
   /** Whether the application says when. */
   boolean isExplicit() {
-    return this == CLIENT || this == TRANSACTED;
+    return this == CLIENT || this == TRANSACTED || this == INDIVIDUAL;
+  }
+
+  /** Whether {@code Message.acknowledge} does anything. */
+  boolean isByMessage() {
+    return this == CLIENT || this == INDIVIDUAL;
+  }
+
+  /** The mode that a factory with this guarantee really uses where this one is asked for. */
+  AckMode under(boolean atMostOnce) {
+    return atMostOnce && (this == AUTO || this == DUPS_OK) ? NONE : this;
   }
 
   static AckMode of(int code) throws JMSException {
@@ -34,6 +46,8 @@ enum AckMode {
       }
     }
     throw JmsFaults.invalidArgument(
-        "the session mode is 0 (transacted), 1 (auto), 2 (client) or 3 (dups ok), not " + code);
+        "the session mode is 0 (transacted), 1 (auto), 2 (client), 3 (dups ok), 100 (no"
+            + " acknowledge) or 101 (individual), not "
+            + code);
   }
 }

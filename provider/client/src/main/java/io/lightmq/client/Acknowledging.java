@@ -25,6 +25,9 @@ final class Acknowledging {
   }
 
   void acknowledge(Arrived message) {
+    if (mode == AckMode.NONE) {
+      return;
+    }
     if (mode == AckMode.AUTO) {
       link.acknowledge(Arrived.places(List.of(message)));
       return;

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param prefetchBytes at most so many bytes of messages, but at least one message
  * @param parkMillis how long the broker keeps a pull that finds nothing
  * @param messageSizeLimit largest encoded message in bytes
+ * @param atMostOnce whether sessions that acknowledge by themselves do so by pulling
  */
 record ClientSettings(
     LinkSettings link,
@@ -26,8 +27,23 @@ record ClientSettings(
     int prefetchBytes,
     int parkMillis,
     int messageSizeLimit,
+    boolean atMostOnce,
     ObjectTrust trust) {
 
+  /** With other credentials. */
+  ClientSettings withCredentials(@Nullable String user, @Nullable String password) {
+    return new ClientSettings(
+        link.withCredentials(user, password),
+        prefetchMessages,
+        prefetchBytes,
+        parkMillis,
+        messageSizeLimit,
+        atMostOnce,
+        trust);
+  }
+
+  private static final String AT_LEAST_ONCE = "at-least-once";
+  private static final String AT_MOST_ONCE = "at-most-once";
   private static final long MILLIS_MAX = 86_400_000;
 
   /** An option with the range of its value. */
@@ -52,7 +68,7 @@ record ClientSettings(
   }
 
   private static final Set<String> TEXTS =
-      Set.of("clientId", "user", "password", "failover", "trustedPackages");
+      Set.of("clientId", "user", "password", "failover", "semantics", "trustedPackages");
 
   /** An option of the factory itself: whether its stored forms hold the password. */
   static final String REFERENCE_PASSWORD = "referencePassword";
@@ -121,6 +137,7 @@ record ClientSettings(
         (int) numbers.get("prefetchBytes"),
         (int) numbers.get("parkMillis"),
         (int) numbers.get("messageSizeLimit"),
+        atMostOnce(options.getOrDefault("semantics", AT_LEAST_ONCE)),
         new ObjectTrust(packages(options.getOrDefault("trustedPackages", ""))));
   }
 
@@ -177,6 +194,14 @@ record ClientSettings(
       return value.equalsIgnoreCase("true");
     }
     throw new IllegalArgumentException("the option " + name + " is true or false, not " + value);
+  }
+
+  private static boolean atMostOnce(String value) {
+    if (value.equalsIgnoreCase(AT_MOST_ONCE) || value.equalsIgnoreCase(AT_LEAST_ONCE)) {
+      return value.equalsIgnoreCase(AT_MOST_ONCE);
+    }
+    throw new IllegalArgumentException(
+        "the option semantics is " + AT_LEAST_ONCE + " or " + AT_MOST_ONCE + ", not " + value);
   }
 
   private static Set<String> packages(String list) {

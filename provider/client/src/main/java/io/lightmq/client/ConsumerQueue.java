@@ -7,16 +7,22 @@ import jakarta.jms.MessageListener;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The messages that wait in one consumer, and its pulls. At most {@code prefetchMessages} and about
- * {@code prefetchBytes} wait. Guarded by its inbox's lock.
+ * {@code prefetchBytes} wait. Guarded by its inbox's lock, but for the count of what is not settled.
  */
 final class ConsumerQueue {
   private static final int FIRST_WINDOW = 16;
 
   private final int id;
+  private final Inbox inbox;
+  private final AckMode mode;
+  private final Consumer<ConsumerQueue> detach;
   private final BrokerLink link;
   private final ClientSettings settings;
   private final ArrayDeque<Arrived> waiting = new ArrayDeque<>();
@@ -32,18 +38,34 @@ final class ConsumerQueue {
   boolean active;
 
   /** Whether the application has closed it. */
-  boolean closed;
+  volatile boolean closed;
 
-  /**
-   * Messages that were handed over and are not settled; an explicit mode keeps it open for them.
-   */
-  int unsettled;
+  /** Messages that were handed over and are not settled; it stays open in the broker for them. */
+  private final AtomicInteger unsettled = new AtomicInteger();
+
+  private final AtomicBoolean over = new AtomicBoolean();
 
   @Nullable MessageListener listener;
   @Nullable JMSException ended;
 
-  ConsumerQueue(int id, BrokerLink link, ClientSettings settings) {
+  /**
+   * A consumer's queue.
+   *
+   * @param inbox whose gate guards it
+   * @param mode how its messages are acknowledged
+   * @param detach closes it in the broker, once it is closed and its last message is settled
+   */
+  ConsumerQueue(
+      int id,
+      Inbox inbox,
+      AckMode mode,
+      BrokerLink link,
+      ClientSettings settings,
+      Consumer<ConsumerQueue> detach) {
     this.id = id;
+    this.inbox = inbox;
+    this.mode = mode;
+    this.detach = detach;
     this.link = link;
     this.settings = settings;
     this.window = Math.min(FIRST_WINDOW, settings.prefetchMessages());
@@ -51,6 +73,35 @@ final class ConsumerQueue {
 
   int id() {
     return id;
+  }
+
+  /** The inbox whose gate guards it. */
+  Inbox inbox() {
+    return inbox;
+  }
+
+  /** A message is given to the application; any thread. */
+  void handedOver() {
+    unsettled.incrementAndGet();
+  }
+
+  /**
+   * A message is settled; any thread.
+   *
+   * @return as {@link #isOver}
+   */
+  boolean settled() {
+    return unsettled.decrementAndGet() == 0 && isOver();
+  }
+
+  /** Whether it is closed and all is settled; true only once, for whoever closes it then. */
+  boolean isOver() {
+    return closed && unsettled.get() == 0 && over.compareAndSet(false, true);
+  }
+
+  /** Closes it in the broker, without waiting. */
+  void detach() {
+    detach.accept(this);
   }
 
   boolean isEmpty() {
@@ -102,10 +153,15 @@ final class ConsumerQueue {
     }
   }
 
-  /** The connection is lost: the broker has everything back that waits here. */
+  /**
+   * The connection is lost: the broker has everything back that waits here, unless that was
+   * acknowledged before it came.
+   */
   void lost() {
-    waiting.clear();
-    waitingBytes = 0;
+    if (mode != AckMode.NONE) {
+      waiting.clear();
+      waitingBytes = 0;
+    }
     pullOpen = false;
   }
 
@@ -155,6 +211,11 @@ final class ConsumerQueue {
     asked = messages;
     int bytes = (int) Math.max(1, settings.prefetchBytes() - waitingBytes);
     link.pull(new Frame.PullOne(id, lastPullId, messages, bytes, parkMillis));
+  }
+
+  /** Whether nothing more comes, because the broker or the connection has ended it. */
+  boolean hasEnded() {
+    return ended != null;
   }
 
   /** Whether a pull is still to be answered. */

@@ -11,7 +11,11 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -26,10 +30,12 @@ final class Inbox {
     T convert(LightmqMessage message) throws JMSException;
   }
 
-  /** Acknowledges the session's messages, for {@code Message.acknowledge}. */
-  private final LightmqMessage.Acknowledger acknowledger;
+  /** Says what {@code Message.acknowledge} does with a message. */
+  interface Acknowledgers {
+    LightmqMessage.Acknowledger of(Arrived message);
+  }
 
-  private final Consumer<ConsumerQueue> detach;
+  private final Acknowledgers acknowledgers;
   private final AckMode mode;
   private final BrokerLink link;
   private final Messages messages;
@@ -45,7 +51,6 @@ final class Inbox {
   /**
    * The receiving half of one session.
    *
-   * @param detach closes a consumer in the broker, whose last message is settled
    * @param tell tells the connection's exception listener
    */
   Inbox(
@@ -54,18 +59,16 @@ final class Inbox {
       Messages messages,
       ClientSettings settings,
       String threadName,
-      LightmqMessage.Acknowledger acknowledger,
-      Consumer<ConsumerQueue> detach,
+      Acknowledgers acknowledgers,
       Consumer<JMSException> tell) {
     this.mode = mode;
     this.link = link;
     this.messages = messages;
-    this.acknowledger = acknowledger;
-    this.detach = detach;
+    this.acknowledgers = acknowledgers;
     int requestTimeoutMillis = settings.link().requestTimeoutMillis();
     this.handedOver = new HandedOver(mode, gate);
     this.acknowledging = new Acknowledging(mode, link, gate);
-    this.returns = new Returning(link, gate, requestTimeoutMillis);
+    this.returns = new Returning(mode, link, gate, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
     this.listening = new Listening(this, gate, mode, consumers, threadName, tell);
   }
@@ -126,6 +129,7 @@ final class Inbox {
           acknowledging.lost();
           handedOver.lost();
         });
+    settled(listening.takeLoaded());
   }
 
   void restored() {
@@ -192,7 +196,7 @@ final class Inbox {
       gate.signal();
       listening.awaitEnd(consumer);
       waiting = consumer.drain();
-      over = consumer.unsettled == 0;
+      over = consumer.isOver();
       if (over) {
         consumers.remove(consumer);
       }
@@ -232,7 +236,8 @@ final class Inbox {
     } catch (JMSException | RuntimeException e) {
       gate.change(
           () -> {
-            if (handedOver.losses() == lossesBefore && !gate.isClosed() && !consumer.closed) {
+            boolean stale = handedOver.losses() != lossesBefore && mode != AckMode.NONE;
+            if (!stale && !gate.isClosed() && !consumer.closed) {
               consumer.putBack(next);
             }
           });
@@ -240,9 +245,10 @@ final class Inbox {
     }
     gate.lock();
     try {
-      handedOver.add(next, lossesBefore);
-      if (!mode.isExplicit()) {
-        consumer.unsettled--;
+      if (mode.isExplicit()) {
+        consumer.handedOver();
+        handedOver.add(next, lossesBefore);
+      } else {
         acknowledging.acknowledge(next);
       }
       pullMore(consumer);
@@ -256,7 +262,7 @@ final class Inbox {
   LightmqMessage message(Arrived arrived) throws JMSException {
     try {
       LightmqMessage message = messages.received(arrived.entry(), arrived.deliveries());
-      message.onAcknowledge(acknowledger);
+      message.onAcknowledge(acknowledgers.of(arrived));
       return message;
     } catch (MalformedMessageException e) {
       throw Messages.damaged(e);
@@ -314,25 +320,37 @@ final class Inbox {
     return !lost.isEmpty();
   }
 
+  /** Takes one message that was handed over, to settle it; false if it is settled or lost. */
+  boolean takeDelivered(Arrived place) {
+    return handedOver.take(place);
+  }
+
+  /** Whether a message that was handed over is lost with a connection; asking forgets it. */
+  boolean takeLost(Arrived place) {
+    boolean lost = handedOver.takeLost(place);
+    if (lost) {
+      settled(List.of(place));
+    }
+    return lost;
+  }
+
   /** These are acknowledged or given back; consumers that waited for it may be closed now. */
   void settled(List<Arrived> messages) {
     List<ConsumerQueue> over = new ArrayList<>();
-    gate.lock();
-    try {
-      for (Arrived message : messages) {
-        ConsumerQueue consumer = message.consumer();
-        consumer.unsettled--;
-        if (consumer.unsettled == 0 && consumer.closed && consumers.remove(consumer)) {
-          over.add(consumer);
-        }
+    for (Arrived message : messages) {
+      if (message.consumer().settled()) {
+        over.add(message.consumer());
       }
-      if (!over.isEmpty()) {
-        acknowledging.flush();
-      }
-    } finally {
-      gate.unlock();
     }
-    over.forEach(detach);
+    if (over.isEmpty()) {
+      return;
+    }
+    gate.change(
+        () -> {
+          consumers.removeAll(over);
+          acknowledging.flush();
+        });
+    over.forEach(ConsumerQueue::detach);
   }
 
   /** The message whose listener runs on this thread, if any, is to be delivered again. */
@@ -340,22 +358,138 @@ final class Inbox {
     listening.recoverCurrent();
   }
 
-  /** Gives back what was handed over and what waits, so that it comes again in order. */
+  /**
+   * Gives back what was handed over and what waits, so that it comes again in order. What a
+   * connection consumer has loaded goes back with what waits there.
+   */
   void recover(List<Arrived> attempted) throws JMSException {
+    List<Arrived> loaded = listening.takeLoaded();
+    Map<Inbox, List<Arrived>> attemptedIn = byInbox(attempted);
+    Map<Inbox, List<Arrived>> loadedIn = byInbox(loaded);
+    Set<Inbox> all = new LinkedHashSet<>(attemptedIn.keySet());
+    all.addAll(loadedIn.keySet());
+    all.add(this);
     try {
-      giveBack(consumers, attempted);
+      for (Inbox each : all) {
+        each.giveBack(
+            each.consumers,
+            attemptedIn.getOrDefault(each, List.of()),
+            loadedIn.getOrDefault(each, List.of()));
+      }
     } finally {
       settled(attempted);
+      settled(loaded);
     }
   }
 
-  /** Gives back messages with all that waits in these consumers. */
-  void giveBack(List<ConsumerQueue> from, List<Arrived> attempted) throws JMSException {
+  private static Map<Inbox, List<Arrived>> byInbox(List<Arrived> messages) {
+    Map<Inbox, List<Arrived>> parts = new LinkedHashMap<>();
+    for (Arrived message : messages) {
+      parts.computeIfAbsent(message.consumer().inbox(), inbox -> new ArrayList<>()).add(message);
+    }
+    return parts;
+  }
+
+  /** A listener has failed: its message comes again, before what waits behind it. */
+  void comeAgain(Arrived message) throws JMSException {
+    List<Arrived> loaded = listening.takeLoaded();
     try {
-      returns.inOrder(from, attempted);
+      message
+          .consumer()
+          .inbox()
+          .giveBack(List.of(message.consumer()), List.of(message), loaded);
+    } finally {
+      settled(loaded);
+    }
+  }
+
+  /** Gives back messages with all that waits in these consumers, which are this inbox's. */
+  private void giveBack(
+      List<ConsumerQueue> from, List<Arrived> attempted, List<Arrived> unattempted)
+      throws JMSException {
+    try {
+      returns.inOrder(from, attempted, unattempted);
     } finally {
       gate.change(() -> consumers.forEach(this::pullMore));
     }
+  }
+
+  /** Gives back messages that were taken and not handed over, without waiting. */
+  void unattempted(List<Arrived> taken) {
+    returns.unattempted(taken);
+    settled(taken);
+  }
+
+  // ---- connection consumers ----
+
+  /** The listener of the session itself, which gets what connection consumers load. */
+  Listening listening() {
+    return listening;
+  }
+
+  /** Waits until the consumer has a message to hand over; false at the end. */
+  boolean awaitMessage(ConsumerQueue consumer, ListenerPause pause) throws JMSException {
+    gate.lock();
+    try {
+      consumer.active = true;
+      pullMore(consumer);
+      while (!gate.isClosed() && !consumer.closed && (!consumer.isEmpty() || !consumer.hasEnded())) {
+        long pauseNanos = pause.nanosLeft();
+        if (pauseNanos <= 0 && gate.hands() && !consumer.isEmpty()) {
+          return true;
+        }
+        gate.await(pauseNanos > 0 ? pauseNanos : Gate.FOREVER, "messages");
+      }
+      return false;
+    } finally {
+      gate.unlock();
+    }
+  }
+
+  /** Messages for a session, in order, with the count of connections lost before. */
+  record Batch(List<Arrived> messages, int losses) {}
+
+  /** Takes what waits in a consumer, at most so many; it may be nothing. */
+  Batch take(ConsumerQueue consumer, int most) {
+    return gate.look(
+        () -> {
+          List<Arrived> taken = new ArrayList<>();
+          while (gate.hands() && taken.size() < most && !consumer.isEmpty()) {
+            consumer.handedOver();
+            taken.add(consumer.take());
+          }
+          pullMore(consumer);
+          return new Batch(taken, handedOver.losses());
+        });
+  }
+
+  /** Messages of a batch that nobody has begun with wait again, before all others. */
+  void putBack(ConsumerQueue consumer, Batch batch, List<Arrived> messages) {
+    boolean waiting =
+        gate.look(
+            () -> {
+              if (isStale(batch) || gate.isClosed() || consumer.closed) {
+                return false;
+              }
+              for (int i = messages.size() - 1; i >= 0; i--) {
+                consumer.putBack(messages.get(i));
+                var unused = consumer.settled();
+              }
+              return true;
+            });
+    if (!waiting) {
+      unattempted(messages);
+    }
+  }
+
+  /** Whether the connection that a batch came with is lost, so that it comes again. */
+  boolean isStale(Batch batch) {
+    return handedOver.losses() != batch.losses();
+  }
+
+  /** Sends acknowledgements that wait for others. */
+  void flushNow() {
+    gate.change(acknowledging::flush);
   }
 
   /** Ends it: wakes receivers, waits for a running listener and for the thread. */
@@ -370,6 +504,7 @@ final class Inbox {
     } finally {
       gate.unlock();
     }
+    unattempted(listening.takeLoaded());
     listening.join();
   }
 }

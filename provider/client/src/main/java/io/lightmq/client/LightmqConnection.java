@@ -43,6 +43,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private final AtomicLong messageNumbers = new AtomicLong();
   private final Map<Integer, Route> routes = new ConcurrentHashMap<>();
   private final List<LightmqSession> sessions = new CopyOnWriteArrayList<>();
+  private final List<LightmqConnectionConsumer> connectionConsumers = new CopyOnWriteArrayList<>();
   private final Events events = new Events();
   private @Nullable String clientId;
   private boolean used;
@@ -132,6 +133,15 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   void closing(LightmqSession session) {
     sessions.remove(session);
+  }
+
+  void closing(LightmqConnectionConsumer consumer) {
+    connectionConsumers.remove(consumer);
+  }
+
+  /** Sends acknowledgements of all sessions that wait for others. */
+  void flushAcknowledgements() {
+    sessions.forEach(session -> session.inbox().flushNow());
   }
 
   /** Tells the exception listener, or the log if there is none. */
@@ -228,54 +238,105 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   // ---- connection consumers ----
 
-  private ConnectionConsumer unavailable(String call, @Nullable Destination destination)
+  private ConnectionConsumer consume(
+      @Nullable ServerSessionPool pool, int count, LightmqConnectionConsumer.Opening opening)
+      throws JMSException {
+    LightmqConnectionConsumer consumer =
+        LightmqConnectionConsumer.open(this, pool, count, opening);
+    synchronized (this) {
+      connectionConsumers.add(consumer);
+      if (started) {
+        consumer.start();
+      }
+    }
+    return consumer;
+  }
+
+  private ConnectionConsumer subscribe(
+      String call,
+      @Nullable Topic topic,
+      Frame.Subscribe kind,
+      @Nullable String name,
+      @Nullable String selector,
+      @Nullable ServerSessionPool pool,
+      int count)
+      throws JMSException {
+    use();
+    domain.requireTopics(call);
+    Topic checked = SessionConsumers.checkedTopic(this, topic, kind, name);
+    return consume(
+        pool, count, consumers -> consumers.open(checked, kind, name, selector, false));
+  }
+
+  @Override
+  public ConnectionConsumer createConnectionConsumer(
+      Destination destination, @Nullable String selector, ServerSessionPool pool, int count)
       throws JMSException {
     use();
     destinations.nameOf(destination);
-    throw JmsFaults.unavailable(call + " is");
+    return consume(pool, count, LightmqConnectionConsumer.of(destination, selector));
   }
 
   @Override
   public ConnectionConsumer createConnectionConsumer(
-      Destination destination, String selector, ServerSessionPool pool, int count)
+      Queue queue, @Nullable String selector, ServerSessionPool pool, int count)
       throws JMSException {
-    return unavailable("a connection consumer", destination);
+    use();
+    destinations.nameOf(queue);
+    return consume(
+        pool, count, LightmqConnectionConsumer.of(queue, Frame.Subscribe.QUEUE, selector));
   }
 
   @Override
   public ConnectionConsumer createConnectionConsumer(
-      Queue queue, String selector, ServerSessionPool pool, int count) throws JMSException {
-    return unavailable("a connection consumer", queue);
-  }
-
-  @Override
-  public ConnectionConsumer createConnectionConsumer(
-      Topic topic, String selector, ServerSessionPool pool, int count) throws JMSException {
-    return unavailable("a connection consumer", topic);
+      Topic topic, @Nullable String selector, ServerSessionPool pool, int count)
+      throws JMSException {
+    use();
+    destinations.nameOf(topic);
+    return consume(
+        pool, count, LightmqConnectionConsumer.of(topic, Frame.Subscribe.PLAIN, selector));
   }
 
   @Override
   public ConnectionConsumer createSharedConnectionConsumer(
-      Topic topic, String name, String selector, ServerSessionPool pool, int count)
+      Topic topic, String name, @Nullable String selector, ServerSessionPool pool, int count)
       throws JMSException {
-    domain.requireTopics("createSharedConnectionConsumer");
-    return unavailable("a shared connection consumer", topic);
+    return subscribe(
+        "createSharedConnectionConsumer",
+        topic,
+        Frame.Subscribe.SHARED,
+        name,
+        selector,
+        pool,
+        count);
   }
 
   @Override
   public ConnectionConsumer createDurableConnectionConsumer(
-      Topic topic, String name, String selector, ServerSessionPool pool, int count)
+      Topic topic, String name, @Nullable String selector, ServerSessionPool pool, int count)
       throws JMSException {
-    domain.requireTopics("createDurableConnectionConsumer");
-    return unavailable("a durable connection consumer", topic);
+    return subscribe(
+        "createDurableConnectionConsumer",
+        topic,
+        Frame.Subscribe.DURABLE,
+        name,
+        selector,
+        pool,
+        count);
   }
 
   @Override
   public ConnectionConsumer createSharedDurableConnectionConsumer(
-      Topic topic, String name, String selector, ServerSessionPool pool, int count)
+      Topic topic, String name, @Nullable String selector, ServerSessionPool pool, int count)
       throws JMSException {
-    domain.requireTopics("createSharedDurableConnectionConsumer");
-    return unavailable("a shared durable connection consumer", topic);
+    return subscribe(
+        "createSharedDurableConnectionConsumer",
+        topic,
+        Frame.Subscribe.SHARED_DURABLE,
+        name,
+        selector,
+        pool,
+        count);
   }
 
   // ---- life ----
@@ -304,6 +365,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     synchronized (this) {
       started = true;
       sessions.forEach(session -> session.inbox().start());
+      connectionConsumers.forEach(LightmqConnectionConsumer::start);
     }
   }
 
@@ -313,6 +375,9 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     use();
     synchronized (this) {
       started = false;
+    }
+    for (LightmqConnectionConsumer consumer : connectionConsumers) {
+      consumer.stop();
     }
     for (LightmqSession session : sessions) {
       session.inbox().stop();
@@ -349,6 +414,13 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
       link.close(); // else listeners that wait for the broker hold up the close
     }
     JMSException first = null;
+    for (LightmqConnectionConsumer consumer : connectionConsumers) {
+      try {
+        consumer.close();
+      } catch (JMSException e) {
+        LOG.debug("closing a connection consumer failed", e);
+      }
+    }
     for (LightmqSession session : new ArrayList<>(sessions)) {
       try {
         session.shut();
@@ -391,12 +463,15 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     @Override
     public void lost(LinkException cause) {
       linkLost = true;
+      // Before the sessions: what is loaded into them after this is known to be stale.
+      connectionConsumers.forEach(consumer -> consumer.inbox().lost());
       sessions.forEach(session -> session.inbox().lost());
     }
 
     @Override
     public void restored() {
       linkLost = false;
+      connectionConsumers.forEach(consumer -> consumer.inbox().restored());
       sessions.forEach(session -> session.inbox().restored());
     }
 

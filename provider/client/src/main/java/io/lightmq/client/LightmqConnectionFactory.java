@@ -60,14 +60,7 @@ public final class LightmqConnectionFactory extends FactoryOptions
 
   private ClientSettings settings(@Nullable String user, @Nullable String userPassword)
       throws JMSException {
-    ClientSettings known = checkedSettings();
-    return new ClientSettings(
-        known.link().withCredentials(user, userPassword),
-        known.prefetchMessages(),
-        known.prefetchBytes(),
-        known.parkMillis(),
-        known.messageSizeLimit(),
-        known.trust());
+    return checkedSettings().withCredentials(user, userPassword);
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.message.LightmqMessage;
 import io.lightmq.client.message.Messages;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.DestinationKind;
@@ -29,6 +30,8 @@ import jakarta.jms.TopicSession;
 import jakarta.jms.TopicSubscriber;
 import java.io.Serializable;
 import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +42,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final LightmqConnection connection;
   private final BrokerLink link;
   private final Domain domain;
+  private final AckMode asked;
   private final AckMode mode;
   private final int id;
   private final Messages messages;
@@ -49,11 +53,12 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final Settling settling;
   private volatile boolean closed;
 
-  LightmqSession(LightmqConnection connection, Domain domain, AckMode mode) throws JMSException {
+  LightmqSession(LightmqConnection connection, Domain domain, AckMode asked) throws JMSException {
     this.connection = connection;
     this.link = connection.link();
     this.domain = domain;
-    this.mode = mode;
+    this.asked = asked;
+    this.mode = asked.under(connection.settings().atMostOnce());
     this.id = Awaiting.answer(link.openSession(), "opening a session");
     ClientSettings settings = connection.settings();
     String name = "session-" + STARTED.incrementAndGet();
@@ -65,10 +70,9 @@ final class LightmqSession implements QueueSession, TopicSession {
             messages,
             settings,
             name,
-            this::acknowledge,
-            consumer -> detach(consumer),
+            this::acknowledger,
             connection::tell);
-    this.consumers = new SessionConsumers(this, connection, inbox, id);
+    this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
     this.completions = new Completions(name + "-sent", settings.link().requestTimeoutMillis());
     this.outbound =
         new Outbound(
@@ -83,9 +87,16 @@ final class LightmqSession implements QueueSession, TopicSession {
     this.settling = new Settling(mode, link, id, inbox, outbound);
   }
 
-  /** A closed consumer's last message is settled. */
-  private void detach(ConsumerQueue consumer) {
-    consumers.detach(consumer);
+  /** What {@code Message.acknowledge} does with a message of this session. */
+  private LightmqMessage.Acknowledger acknowledger(Arrived message) {
+    if (mode != AckMode.INDIVIDUAL) {
+      return this::acknowledge;
+    }
+    Arrived place = message.placeOnly();
+    return () -> {
+      requireOpen();
+      settling.acknowledge(place);
+    };
   }
 
   static void checkMode(int mode) throws JMSException {
@@ -236,8 +247,8 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public MessageConsumer createConsumer(
       Destination destination, @Nullable String selector, boolean noLocal) throws JMSException {
-    requireOpen();
-    return consumers.open(destination, selector, noLocal);
+    requireConsuming();
+    return consumer(consumers.open(destination, selector, noLocal), destination, noLocal);
   }
 
   @Override
@@ -247,8 +258,9 @@ final class LightmqSession implements QueueSession, TopicSession {
 
   @Override
   public QueueReceiver createReceiver(Queue queue, @Nullable String selector) throws JMSException {
-    requireOpen();
-    return consumers.open(queue, Frame.Subscribe.QUEUE, null, selector, false);
+    requireConsuming();
+    return consumer(
+        consumers.open(queue, Frame.Subscribe.QUEUE, null, selector, false), queue, false);
   }
 
   @Override
@@ -259,8 +271,9 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public TopicSubscriber createSubscriber(Topic topic, @Nullable String selector, boolean noLocal)
       throws JMSException {
-    requireOpen();
-    return consumers.open(topic, Frame.Subscribe.PLAIN, null, selector, noLocal);
+    requireConsuming();
+    return consumer(
+        consumers.open(topic, Frame.Subscribe.PLAIN, null, selector, noLocal), topic, noLocal);
   }
 
   @Override
@@ -322,6 +335,19 @@ final class LightmqSession implements QueueSession, TopicSession {
         "createDurableSubscriber", topic, Frame.Subscribe.DURABLE, subscription, selector, noLocal);
   }
 
+  private LightmqConsumer consumer(ConsumerQueue queue, Destination destination, boolean noLocal) {
+    return new LightmqConsumer(this, queue, destination, noLocal);
+  }
+
+  /** Refuses other ways to receive while the session has a listener of its own. */
+  private void requireConsuming() throws JMSException {
+    requireOpen();
+    if (inbox.listening().sessionListener() != null) {
+      throw JmsFaults.illegalState(
+          "the session has a message listener of its own, so it can have no consumers");
+    }
+  }
+
   private LightmqConsumer subscribe(
       String call,
       @Nullable Topic topic,
@@ -330,9 +356,11 @@ final class LightmqSession implements QueueSession, TopicSession {
       @Nullable String selector,
       boolean noLocal)
       throws JMSException {
-    requireOpen();
+    requireConsuming();
     domain.requireTopics(call);
-    return consumers.subscribe(topic, kind, subscription, selector, noLocal);
+    Topic checked = SessionConsumers.checkedTopic(connection, topic, kind, subscription);
+    return consumer(
+        consumers.open(checked, kind, subscription, selector, noLocal), checked, noLocal);
   }
 
   /** Closes a consumer; in the broker once its messages are settled. */
@@ -377,7 +405,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public int getAcknowledgeMode() throws JMSException {
     requireOpen();
-    return mode.code();
+    return asked.code();
   }
 
   /** Acknowledges all that the session has handed over, in mode CLIENT_ACKNOWLEDGE. */
@@ -419,21 +447,51 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public @Nullable MessageListener getMessageListener() throws JMSException {
     requireOpen();
-    return null;
+    return inbox.listening().sessionListener();
   }
 
-  /** For application servers, which need a connection consumer. */
+  /**
+   * Sets the listener of the session itself, which gets what a connection consumer loads. A session
+   * that has one cannot have consumers.
+   */
   @Override
   public void setMessageListener(@Nullable MessageListener listener) throws JMSException {
     requireOpen();
-    if (listener != null) {
-      throw JmsFaults.unavailable("a session's own message listener is");
+    if (listener != null && !consumers.isEmpty()) {
+      throw JmsFaults.illegalState(
+          "the session has consumers, so it can have no message listener of its own");
     }
+    inbox.listening().set(listener);
   }
 
-  /** Does nothing: only a connection consumer gives a session messages to run with. */
+  /** Gives what a connection consumer has loaded to the session's listener, on this thread. */
   @Override
-  public void run() {}
+  public void run() {
+    inbox.listening().runLoaded();
+  }
+
+  /** Whether a connection has made it. */
+  boolean belongsTo(LightmqConnection other) {
+    return connection == other;
+  }
+
+  /**
+   * Takes messages of a connection consumer for {@link #run}.
+   *
+   * @param stale whether they come again anyway, because their connection is lost
+   * @return false if they are stale or the session is closed
+   */
+  boolean load(List<Arrived> messages, BooleanSupplier stale) throws JMSException {
+    if (mode == AckMode.NONE) {
+      Awaiting.answer(link.acknowledgeSurely(Arrived.places(messages)), "taking messages");
+    }
+    return inbox.listening().load(messages, stale);
+  }
+
+  /** Takes back what was loaded and has not been run. */
+  List<Arrived> unload() {
+    return inbox.listening().takeLoaded();
+  }
 
   @Override
   public void close() throws JMSException {

@@ -1,58 +1,74 @@
 package io.lightmq.client;
 
-import io.lightmq.client.message.LightmqMessage;
+import io.lightmq.client.fault.JmsFaults;
+import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives messages to the listeners of a session's consumers, one at a time, oldest first, and
- * settles each as the session's mode says. Guarded by the gate's lock.
+ * Gives messages to listeners, one at a time, and settles each as the session's mode says: to those
+ * of the session's consumers, oldest first, and to the session's own, which gets what a connection
+ * consumer has loaded. Whatever a listener throws, errors included, is a failed delivery (section
+ * 8.7 of the specification). Guarded by the gate's lock.
  */
 final class Listening {
   private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
 
-  /** A message that is to be given to its consumer's listener. */
+  /** A message that is to be given to a listener. */
   record Work(Arrived message, MessageListener listener) {}
 
   private final Inbox inbox;
   private final Gate gate;
   private final AckMode mode;
-  private final String threadName;
+  private final String name;
   private final Consumer<JMSException> tell;
   private final List<ConsumerQueue> consumers;
   private final ListenerPause pause = new ListenerPause();
-  private volatile @Nullable ListenerRunner runner;
+
+  /** What a connection consumer has given the session; at most what its maximum is, a few times. */
+  private final ArrayDeque<Arrived> loaded = new ArrayDeque<>();
+
+  private @Nullable MessageListener sessionListener;
+  private @Nullable ListenerRunner runner;
   private @Nullable ConsumerQueue dispatching;
+  private volatile @Nullable Thread thread;
   private boolean redeliverCurrent;
 
-  /** Listens on behalf of an inbox, on a thread that begins with the first listener. */
+  /**
+   * Listens on behalf of an inbox.
+   *
+   * @param name of the thread that begins with the first listener of a consumer
+   * @param tell is told of errors, which no application expects from its listener
+   */
   Listening(
       Inbox inbox,
       Gate gate,
       AckMode mode,
       List<ConsumerQueue> consumers,
-      String threadName,
+      String name,
       Consumer<JMSException> tell) {
     this.inbox = inbox;
     this.gate = gate;
     this.mode = mode;
     this.consumers = consumers;
-    this.threadName = threadName;
+    this.name = name;
     this.tell = tell;
   }
 
-  /** Whether the calling thread is the one that runs listeners. */
+  /** Whether the calling thread runs a listener. */
   boolean isCurrent() {
-    ListenerRunner running = runner;
-    return running != null && running.isCurrent();
+    return Thread.currentThread() == thread;
   }
 
-  /** Sets or removes a listener; one that runs is waited for. */
+  /** Sets or removes a consumer's listener; one that runs is waited for. */
   void set(ConsumerQueue consumer, @Nullable MessageListener listener) throws JMSException {
     gate.lock();
     try {
@@ -61,11 +77,31 @@ final class Listening {
       if (listener != null) {
         consumer.active = true;
         if (runner == null && !gate.isClosed()) {
-          runner = ListenerRunner.start(this, threadName, tell);
+          runner = ListenerRunner.start(this, name);
         }
         inbox.pullMore(consumer);
         gate.signal();
       }
+    } finally {
+      gate.unlock();
+    }
+  }
+
+  /** Sets or removes the session's own listener; one that runs is waited for. */
+  void set(@Nullable MessageListener listener) throws JMSException {
+    gate.lock();
+    try {
+      awaitEnd(null);
+      sessionListener = listener;
+    } finally {
+      gate.unlock();
+    }
+  }
+
+  @Nullable MessageListener sessionListener() {
+    gate.lock();
+    try {
+      return sessionListener;
     } finally {
       gate.unlock();
     }
@@ -78,6 +114,8 @@ final class Listening {
     }
   }
 
+  // ---- listeners of consumers ----
+
   /** The next message for a listener, oldest first; null at the end. */
   @Nullable Work awaitWork() {
     gate.lock();
@@ -85,15 +123,21 @@ final class Listening {
       while (!gate.isClosed()) {
         long pauseNanos = pause.nanosLeft();
         ConsumerQueue ready =
-            gate.hands() && pauseNanos <= 0 ? ConsumerQueue.oldest(consumers) : null;
+            dispatching == null && gate.hands() && pauseNanos <= 0
+                ? ConsumerQueue.oldest(consumers)
+                : null;
         if (ready != null && ready.listener != null) {
           Arrived next = ready.take();
-          dispatching = ready;
-          inbox.handOver(next);
+          ready.handedOver();
+          begin(next);
           inbox.pullMore(ready);
           return new Work(next, ready.listener);
         }
-        awaitForWork(pauseNanos);
+        try {
+          awaitChange(pauseNanos);
+        } catch (InterruptedException e) {
+          LOG.debug("{} was interrupted while waiting for messages; it goes on", name);
+        }
       }
       return null;
     } finally {
@@ -101,31 +145,134 @@ final class Listening {
     }
   }
 
-  private void awaitForWork(long pauseNanos) {
-    try {
-      var unused = gate.awaitChange(pauseNanos > 0 ? pauseNanos : Gate.FOREVER);
-    } catch (InterruptedException e) {
-      LOG.debug("{} was interrupted while waiting for messages; it goes on", threadName);
+  private void awaitChange(long pauseNanos) throws InterruptedException {
+    var unused = gate.awaitChange(pauseNanos > 0 ? pauseNanos : Gate.FOREVER);
+  }
+
+  private void begin(Arrived message) {
+    dispatching = message.consumer();
+    thread = Thread.currentThread();
+    inbox.handOver(message);
+  }
+
+  // ---- the session's own listener ----
+
+  /**
+   * Takes messages for {@link #runLoaded}; their consumer counts them as handed over.
+   *
+   * @param stale whether the connection that they came with is lost, so that they come again
+   * @return false if the session is closed or they are stale
+   */
+  boolean load(List<Arrived> messages, BooleanSupplier stale) {
+    return gate.look(
+        () -> {
+          if (gate.isClosed() || stale.getAsBoolean()) {
+            return false;
+          }
+          loaded.addAll(messages);
+          return true;
+        });
+  }
+
+  /** Takes back what waits to be run; the caller settles it. */
+  List<Arrived> takeLoaded() {
+    return gate.look(
+        () -> {
+          List<Arrived> taken = new ArrayList<>(loaded);
+          loaded.clear();
+          return taken;
+        });
+  }
+
+  /** Runs what is loaded, on the calling thread; waits while the connection is stopped. */
+  void runLoaded() {
+    for (Work work = awaitLoaded(); work != null; work = awaitLoaded()) {
+      run(work);
     }
   }
 
-  /** The message that a listener gets. */
-  LightmqMessage message(Arrived arrived) throws JMSException {
-    return inbox.message(arrived);
+  private @Nullable Work awaitLoaded() {
+    if (isCurrent()) {
+      return null; // a listener has called run(): what is loaded is run by the run() around it
+    }
+    gate.lock();
+    try {
+      while (!loaded.isEmpty() && !gate.isClosed()) {
+        MessageListener listener = sessionListener;
+        if (listener == null) {
+          break;
+        }
+        long pauseNanos = pause.nanosLeft();
+        if (dispatching == null && gate.hands() && pauseNanos <= 0) {
+          Arrived next = loaded.remove();
+          begin(next);
+          return new Work(next, listener);
+        }
+        awaitChange(pauseNanos);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      gate.unlock();
+    }
+    giveUpLoaded();
+    return null;
   }
 
-  /** A listener has returned, or failed. */
-  void listened(Arrived message, boolean failed) {
+  /** What cannot be run here goes back, uncounted. */
+  private void giveUpLoaded() {
+    List<Arrived> left = takeLoaded();
+    if (left.isEmpty()) {
+      return;
+    }
+    inbox.unattempted(left);
+    if (sessionListener() == null) {
+      tell.accept(
+          JmsFaults.illegalState(
+              left.size()
+                  + " messages of a connection consumer were returned: the session has no message"
+                  + " listener; call Session.setMessageListener first"));
+    }
+  }
+
+  // ---- running ----
+
+  /** Runs a listener and settles its message. */
+  void run(Work work) {
+    Arrived message = work.message();
+    boolean failed = !ran(work);
     if (!mode.isExplicit() && isToComeAgain(message, failed)) {
       try {
-        inbox.giveBack(List.of(message.consumer()), List.of(message));
+        inbox.comeAgain(message);
       } catch (JMSException e) {
-        LOG.debug("{}: returning a message failed", threadName, e);
+        LOG.debug("{}: returning a message failed", name, e);
       }
     }
-    gate.change(() -> dispatching = null);
+    gate.change(
+        () -> {
+          dispatching = null;
+          thread = null;
+        });
     if (!mode.isExplicit()) {
       inbox.settled(List.of(message));
+    }
+  }
+
+  private boolean ran(Work work) {
+    try {
+      work.listener().onMessage(inbox.message(work.message()));
+      return true;
+    } catch (Throwable e) {
+      LOG.warn(
+          "{}: the message listener failed at delivery {} of a message",
+          name,
+          work.message().deliveries(),
+          e);
+      if (e instanceof Error) {
+        tell.accept(
+            JmsFaults.of(FaultCode.BAD_REQUEST, "a message listener ended with an error: " + e, e));
+      }
+      return false;
     }
   }
 
@@ -133,7 +280,7 @@ final class Listening {
   private boolean isToComeAgain(Arrived message, boolean failed) {
     return gate.look(
         () -> {
-          boolean again = failed || redeliverCurrent;
+          boolean again = (failed || redeliverCurrent) && mode != AckMode.NONE;
           redeliverCurrent = false;
           if (again) {
             pause.failed();
@@ -153,7 +300,13 @@ final class Listening {
 
   /** Waits for the thread's end, if another one asks; the gate is closed. */
   void join() throws JMSException {
-    ListenerRunner ending = runner;
+    ListenerRunner ending;
+    gate.lock();
+    try {
+      ending = runner;
+    } finally {
+      gate.unlock();
+    }
     if (ending != null) {
       ending.join();
     }

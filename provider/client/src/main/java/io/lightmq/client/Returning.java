@@ -13,11 +13,14 @@ import org.slf4j.LoggerFactory;
 final class Returning {
   private static final Logger LOG = LoggerFactory.getLogger(Returning.class);
 
+  private final AckMode mode;
   private final BrokerLink link;
   private final Gate gate;
   private final int requestTimeoutMillis;
 
-  Returning(BrokerLink link, Gate gate, int requestTimeoutMillis) {
+  /** For an inbox; in mode NO_ACKNOWLEDGE nothing can be given back. */
+  Returning(AckMode mode, BrokerLink link, Gate gate, int requestTimeoutMillis) {
+    this.mode = mode;
     this.link = link;
     this.gate = gate;
     this.requestTimeoutMillis = requestTimeoutMillis;
@@ -25,7 +28,7 @@ final class Returning {
 
   /** Messages that the application has not seen; does not wait. */
   void unattempted(List<Arrived> messages) {
-    if (messages.isEmpty()) {
+    if (messages.isEmpty() || mode == AckMode.NONE) {
       return;
     }
     var unused =
@@ -44,15 +47,22 @@ final class Returning {
    * meanwhile nothing is handed over. Not to be called with the gate's lock held.
    *
    * @param attempted what the application has begun with
+   * @param unattempted what has left the consumers, but the application has not seen
    */
-  void inOrder(List<ConsumerQueue> from, List<Arrived> attempted) throws JMSException {
+  void inOrder(List<ConsumerQueue> from, List<Arrived> attempted, List<Arrived> unattempted)
+      throws JMSException {
+    if (mode == AckMode.NONE) {
+      return;
+    }
     gate.change(
         () -> {
           gate.returning(1);
           endPulls(from);
         });
     try {
-      all(attempted, drain(from));
+      List<Arrived> untouched = new ArrayList<>(unattempted);
+      untouched.addAll(drain(from));
+      all(attempted, untouched);
       // A pull that did not end in time may have been answered between the two, with later
       // messages.
       all(List.of(), drain(from));

@@ -12,42 +12,43 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Opens and closes the consumers of a session, here and in the broker. */
+/** Opens and closes the consumers of a session of the broker, here and there. */
 final class SessionConsumers {
-  private final LightmqSession session;
   private final LightmqConnection connection;
   private final BrokerLink link;
   private final Inbox inbox;
+  private final AckMode mode;
   private final int sessionId;
+  private final Runnable whenOver;
   private final Set<ConsumerQueue> open = ConcurrentHashMap.newKeySet();
 
+  /**
+   * Consumers of one session.
+   *
+   * @param mode how their messages are acknowledged
+   * @param whenOver told of each consumer that was closed in the broker
+   */
   SessionConsumers(
-      LightmqSession session, LightmqConnection connection, Inbox inbox, int sessionId) {
-    this.session = session;
+      LightmqConnection connection, Inbox inbox, AckMode mode, int sessionId, Runnable whenOver) {
     this.connection = connection;
     this.link = connection.link();
     this.inbox = inbox;
+    this.mode = mode;
     this.sessionId = sessionId;
+    this.whenOver = whenOver;
+  }
+
+  /** Whether there is none. */
+  boolean isEmpty() {
+    return open.isEmpty();
   }
 
   /** Opens a consumer of a queue, or a plain one of a topic. */
-  LightmqConsumer open(Destination destination, @Nullable String selector, boolean noLocal)
+  ConsumerQueue open(Destination destination, @Nullable String selector, boolean noLocal)
       throws JMSException {
     return connection.destinations().nameOf(destination).kind().isQueue()
         ? open(destination, Frame.Subscribe.QUEUE, null, selector, false)
         : open(destination, Frame.Subscribe.PLAIN, null, selector, noLocal);
-  }
-
-  /** Opens a consumer of a named subscription. */
-  LightmqConsumer subscribe(
-      @Nullable Topic topic,
-      Frame.Subscribe kind,
-      @Nullable String subscription,
-      @Nullable String selector,
-      boolean noLocal)
-      throws JMSException {
-    return open(
-        checkedTopic(connection, topic, kind, subscription), kind, subscription, selector, noLocal);
   }
 
   /** The topic; refuses what no subscription with a name can have, before the broker is asked. */
@@ -76,7 +77,7 @@ final class SessionConsumers {
   }
 
   /** Opens a consumer. */
-  LightmqConsumer open(
+  ConsumerQueue open(
       Destination destination,
       Frame.Subscribe kind,
       @Nullable String subscription,
@@ -92,14 +93,16 @@ final class SessionConsumers {
       throw JmsFaults.unavailable("a message selector is");
     }
     connection.requireOwner(destination);
-    ConsumerQueue queue = new ConsumerQueue(link.nextConsumerId(), link, connection.settings());
+    ConsumerQueue queue = 
+        new ConsumerQueue(
+            link.nextConsumerId(), inbox, mode, link, connection.settings(), this::detach);
     connection.register(queue, inbox);
     open.add(queue);
     inbox.add(queue);
     try {
       Awaiting.answer(
           link.openConsumer(
-              new BrokerLink.ConsumerSpec(queue.id(), sessionId, name, kind, subscription, null, noLocal, false)),
+              new BrokerLink.ConsumerSpec(queue.id(), sessionId, name, kind, subscription, null, noLocal, mode == AckMode.NONE)),
           "opening a consumer of " + name.name());
     } catch (JMSException e) {
       inbox.close(queue);
@@ -107,7 +110,7 @@ final class SessionConsumers {
       connection.unregister(queue);
       throw e;
     }
-    return new LightmqConsumer(session, queue, destination, noLocal);
+    return queue;
   }
 
   /** Closes a consumer; in the broker once its messages are settled. */
@@ -116,14 +119,16 @@ final class SessionConsumers {
       open.remove(queue);
       connection.unregister(queue);
       Awaiting.answer(link.closeConsumer(queue.id()), "closing a consumer");
+      whenOver.run();
     }
   }
 
   /** A closed consumer's last message is settled: closes it in the broker, without waiting. */
-  void detach(ConsumerQueue queue) {
+  private void detach(ConsumerQueue queue) {
     open.remove(queue);
     connection.unregister(queue);
     var unused = link.closeConsumer(queue.id());
+    whenOver.run();
   }
 
   /** The session is closed, which closes them in the broker. */

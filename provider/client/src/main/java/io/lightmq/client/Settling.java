@@ -28,9 +28,27 @@ final class Settling {
     this.outbound = outbound;
   }
 
-  /** Acknowledges all that the session has handed over, in mode CLIENT_ACKNOWLEDGE. */
+  /** Acknowledges one message, in mode INDIVIDUAL_ACKNOWLEDGE; one that is settled is no error. */
+  void acknowledge(Arrived place) throws JMSException {
+    if (inbox.takeLost(place)) {
+      throw JmsFaults.of(
+          FaultCode.NOT_IN_FLIGHT,
+          "the connection was lost after the message was received; it comes again",
+          null);
+    }
+    if (inbox.takeDelivered(place)) {
+      try {
+        Awaiting.answer(
+            link.acknowledgeSurely(Arrived.places(List.of(place))), "acknowledging a message");
+      } finally {
+        inbox.settled(List.of(place));
+      }
+    }
+  }
+
+  /** Acknowledges all that the session has handed over, in a mode in which messages do that. */
   void acknowledge() throws JMSException {
-    if (mode != AckMode.CLIENT) {
+    if (!mode.isByMessage()) {
       return;
     }
     if (inbox.takeLost()) {
@@ -53,7 +71,10 @@ final class Settling {
     if (mode == AckMode.TRANSACTED) {
       throw JmsFaults.illegalState("a transacted session cannot recover; use rollback");
     }
-    if (mode == AckMode.CLIENT) {
+    if (mode == AckMode.NONE) {
+      return; // everything is acknowledged
+    }
+    if (mode.isByMessage()) {
       inbox.takeLost();
       inbox.recover(inbox.takeDelivered());
     } else {

@@ -41,6 +41,7 @@ public final class JmsFaults {
   private static final int INVALID_ARGUMENT = 106;
   private static final int INTERRUPTED = 107;
   private static final int SETTINGS = 108;
+  private static final int POOL_FAILED = 109;
   private static final int UNAVAILABLE = 110;
   private static final int NOT_TRUSTED = 111;
 
@@ -143,6 +144,11 @@ public final class JmsFaults {
   /** A wrong URI or option. */
   public static JMSException settings(String text, Throwable cause) {
     return withCause(new JMSException(text, code(SETTINGS)), cause);
+  }
+
+  /** An application server's pool that has thrown what is no JMS exception. */
+  public static JMSException poolFailed(String text, Throwable cause) {
+    return withCause(new JMSException(text, code(POOL_FAILED)), cause);
   }
 
   /** A feature that this version does not have. */
