@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.link.ClientUri;
 import io.lightmq.client.link.LinkSettings;
+import io.lightmq.client.message.Jmsx;
 import io.lightmq.client.message.ObjectTrust;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param prefetchBytes at most so many bytes of messages, but at least one message
  * @param parkMillis how long the broker keeps a pull that finds nothing
  * @param messageSizeLimit largest encoded message in bytes
+ * @param jmsx which properties the provider sets beside the delivery count
  * @param atMostOnce whether sessions that acknowledge by themselves do so by pulling
  */
 record ClientSettings(
@@ -28,6 +30,7 @@ record ClientSettings(
     int parkMillis,
     int messageSizeLimit,
     boolean atMostOnce,
+    Jmsx jmsx,
     ObjectTrust trust) {
 
   /** With other credentials. */
@@ -39,6 +42,7 @@ record ClientSettings(
         parkMillis,
         messageSizeLimit,
         atMostOnce,
+        jmsx,
         trust);
   }
 
@@ -68,7 +72,7 @@ record ClientSettings(
   }
 
   private static final Set<String> TEXTS =
-      Set.of("clientId", "user", "password", "failover", "semantics", "trustedPackages");
+      Set.of("clientId", "user", "password", "failover", "jmsxProperties", "semantics", "trustedPackages");
 
   /** An option of the factory itself: whether its stored forms hold the password. */
   static final String REFERENCE_PASSWORD = "referencePassword";
@@ -138,6 +142,7 @@ record ClientSettings(
         (int) numbers.get("parkMillis"),
         (int) numbers.get("messageSizeLimit"),
         atMostOnce(options.getOrDefault("semantics", AT_LEAST_ONCE)),
+        Jmsx.parse(options.getOrDefault("jmsxProperties", "")),
         new ObjectTrust(packages(options.getOrDefault("trustedPackages", ""))));
   }
 

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,7 @@ final class Inbox {
   }
 
   private final Acknowledgers acknowledgers;
+  private final Supplier<String> transaction;
   private final AckMode mode;
   private final BrokerLink link;
   private final Messages messages;
@@ -51,6 +53,7 @@ final class Inbox {
   /**
    * The receiving half of one session.
    *
+   * @param transaction names the session's current transaction
    * @param tell tells the connection's exception listener
    */
   Inbox(
@@ -60,11 +63,13 @@ final class Inbox {
       ClientSettings settings,
       String threadName,
       Acknowledgers acknowledgers,
+      Supplier<String> transaction,
       Consumer<JMSException> tell) {
     this.mode = mode;
     this.link = link;
     this.messages = messages;
     this.acknowledgers = acknowledgers;
+    this.transaction = transaction;
     int requestTimeoutMillis = settings.link().requestTimeoutMillis();
     this.handedOver = new HandedOver(mode, gate);
     this.acknowledging = new Acknowledging(mode, link, gate);
@@ -261,7 +266,11 @@ final class Inbox {
   /** The message in what has arrived. */
   LightmqMessage message(Arrived arrived) throws JMSException {
     try {
-      LightmqMessage message = messages.received(arrived.entry(), arrived.deliveries());
+      LightmqMessage message = 
+          messages.received(
+              arrived.entry(),
+              arrived.deliveries(),
+              mode == AckMode.TRANSACTED ? transaction.get() : null);
       message.onAcknowledge(acknowledgers.of(arrived));
       return message;
     } catch (MalformedMessageException e) {

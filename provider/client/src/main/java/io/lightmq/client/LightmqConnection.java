@@ -344,7 +344,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   @Override
   public ConnectionMetaData getMetaData() throws JMSException {
     requireOpen();
-    return new ProviderMetaData();
+    return new ProviderMetaData(settings.jmsx());
   }
 
   @Override

@@ -55,10 +55,14 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
         new Inbox(
             AckMode.CLIENT,
             link,
-            new Messages(connection.settings().trust(), connection.destinations()),
+            new Messages(
+                connection.settings().trust(),
+                connection.destinations(),
+                connection.settings().jmsx()),
             connection.settings(),
             "connection-consumer",
             message -> () -> {},
+            () -> "",
             connection::tell);
     this.consumers =
         new SessionConsumers(connection, inbox, AckMode.CLIENT, sessionId, this::closeInBroker);

@@ -62,7 +62,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     this.id = Awaiting.answer(link.openSession(), "opening a session");
     ClientSettings settings = connection.settings();
     String name = "session-" + STARTED.incrementAndGet();
-    this.messages = new Messages(settings.trust(), connection.destinations());
+    this.messages = new Messages(settings.trust(), connection.destinations(), settings.jmsx());
     this.inbox =
         new Inbox(
             mode,
@@ -71,6 +71,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             settings,
             name,
             this::acknowledger,
+            this::transaction,
             connection::tell);
     this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
     this.completions = new Completions(name + "-sent", settings.link().requestTimeoutMillis());
@@ -83,8 +84,14 @@ final class LightmqSession implements QueueSession, TopicSession {
             messages,
             connection.destinations(),
             connection.messageNumbers(),
-            completions);
+            completions,
+            this::transaction);
     this.settling = new Settling(mode, link, id, inbox, outbound);
+  }
+
+  /** The name of the current transaction, unique among all links. */
+  private String transaction() {
+    return link.id() + ":" + id + ":" + settling.transaction();
   }
 
   /** What {@code Message.acknowledge} does with a message of this session. */

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +50,7 @@ final class Outbound {
   private final Destinations destinations;
   private final AtomicLong messageNumbers;
   private final Completions completions;
+  private final Supplier<String> transaction;
   private final MessageWriter writer;
   private final int sizeLimit;
   private final Map<DestinationName, BrokerLink.Target> targets =
@@ -64,7 +66,8 @@ final class Outbound {
       Messages messages,
       Destinations destinations,
       AtomicLong messageNumbers,
-      Completions completions) {
+      Completions completions,
+      Supplier<String> transaction) {
     this.settings = settings;
     this.link = link;
     this.sessionId = sessionId;
@@ -73,6 +76,7 @@ final class Outbound {
     this.destinations = destinations;
     this.messageNumbers = messageNumbers;
     this.completions = completions;
+    this.transaction = transaction;
     this.sizeLimit = Math.min(settings.messageSizeLimit(), link.limits().maxMessageBytes());
     this.writer = new MessageWriter(sizeLimit);
   }
@@ -153,7 +157,8 @@ final class Outbound {
             options.timeToLiveMillis(),
             options.withId() ? new MessageId(link.id(), messageNumbers.incrementAndGet()) : null,
             System.currentTimeMillis(),
-            options.withTimestamp());
+            options.withTimestamp(),
+            transacted && settings.jmsx().tellsProducerTransaction() ? transaction.get() : null);
     LightmqMessage ours = messages.ours(message);
     byte[] bytes = encode(ours, envelope);
     envelope.applyTo(message);

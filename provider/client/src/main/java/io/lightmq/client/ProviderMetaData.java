@@ -1,16 +1,22 @@
 package io.lightmq.client;
 
-import io.lightmq.client.message.Properties;
+import io.lightmq.client.message.Jmsx;
 import jakarta.jms.ConnectionMetaData;
 import java.util.Collections;
 import java.util.Enumeration;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Names and versions of this provider. */
 final class ProviderMetaData implements ConnectionMetaData {
   private static final String VERSION = version();
+
+  private final Jmsx jmsx;
+
+  /** For a connection that asks for these properties. */
+  ProviderMetaData(Jmsx jmsx) {
+    this.jmsx = jmsx;
+  }
 
   private static String version() {
     String packaged = ProviderMetaData.class.getPackage().getImplementationVersion();
@@ -59,7 +65,6 @@ final class ProviderMetaData implements ConnectionMetaData {
 
   @Override
   public Enumeration<String> getJMSXPropertyNames() {
-    return Collections.enumeration(
-        List.of("JMSXGroupID", "JMSXGroupSeq", Properties.DELIVERY_COUNT));
+    return Collections.enumeration(jmsx.names());
   }
 }

@@ -8,6 +8,7 @@ import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** What becomes of the messages that a session has handed over: the application's word on them. */
 final class Settling {
@@ -19,6 +20,7 @@ final class Settling {
   private final int sessionId;
   private final Inbox inbox;
   private final Outbound outbound;
+  private final AtomicLong transaction = new AtomicLong(1);
 
   Settling(AckMode mode, BrokerLink link, int sessionId, Inbox inbox, Outbound outbound) {
     this.mode = mode;
@@ -82,8 +84,14 @@ final class Settling {
     }
   }
 
+  /** The number of the current transaction, from 1. */
+  long transaction() {
+    return transaction.get();
+  }
+
   /** Commits; the asynchronous sends are complete. */
   void commit() throws JMSException {
+    transaction.incrementAndGet();
     List<BrokerLink.Staged> sends = outbound.takeStaged();
     if (inbox.takeLost()) {
       throw comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages");
@@ -133,6 +141,7 @@ final class Settling {
 
   /** Rolls back; the asynchronous sends are complete. */
   void rollback() throws JMSException {
+    transaction.incrementAndGet();
     outbound.takeStaged();
     inbox.takeLost();
     inbox.recover(inbox.takeDelivered());

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param id null if the producer gives none
  * @param timestampMillis when it was sent
  * @param showTimestamp whether the message carries that time
+ * @param transaction that it is sent in, if the message is to tell it
  */
 public record Envelope(
     Destination destination,
@@ -23,7 +24,8 @@ public record Envelope(
     long timeToLiveMillis,
     @Nullable MessageId id,
     long timestampMillis,
-    boolean showTimestamp) {
+    boolean showTimestamp,
+    @Nullable String transaction) {
 
   /** When the message expires by the producer's clock, 0 for never. */
   public long expirationMillis() {

@@ -32,7 +32,8 @@ public abstract class LightmqMessage implements Message {
   private boolean propertiesReadOnly;
   private boolean bodyReadOnly;
   private boolean bodyDecoded = true;
-  private int deliveryCount;
+  private Map<String, Object> received = Map.of();
+  private boolean showsProducerTransaction;
 
   private @Nullable String messageId;
   private @Nullable Object correlationId; // String or byte[]
@@ -76,14 +77,20 @@ public abstract class LightmqMessage implements Message {
 
   /** Makes it a received message; see {@link Messages#received}. */
   final void receive(
-      MessageReader reader, DestinationMapper destinations, int deliveries, long expiryMillis) {
+      MessageReader reader,
+      DestinationMapper destinations,
+      int deliveries,
+      Map<String, Object> jmsx,
+      boolean showsProducer,
+      long expiryMillis) {
     encoded = reader;
     mapper = destinations;
     headersDecoded = false;
     bodyDecoded = false;
     propertiesReadOnly = true;
     bodyReadOnly = true;
-    deliveryCount = deliveries;
+    received = jmsx;
+    showsProducerTransaction = showsProducer;
     redelivered = deliveries > 1;
     deliveryMode = reader.isPersistent() ? DeliveryMode.PERSISTENT : DeliveryMode.NON_PERSISTENT;
     priority = reader.priority();
@@ -142,7 +149,7 @@ public abstract class LightmqMessage implements Message {
       }
       writer.type(type).replyTo(replyTo == null ? null : names.nameOf(replyTo));
       writer.destination(envelope.name());
-      writer.properties(sentProperties());
+      writer.properties(sentProperties(envelope.transaction()));
       decodeBodyOnce();
       encodeBody(writer);
       writer.finish();
@@ -152,11 +159,16 @@ public abstract class LightmqMessage implements Message {
     return writer.toByteArray();
   }
 
-  private Map<String, @Nullable Object> sentProperties() throws JMSException {
+  private Map<String, @Nullable Object> sentProperties(@Nullable String transaction)
+      throws JMSException {
     Map<String, @Nullable Object> values = properties().values();
-    if (values.containsKey(Properties.DELIVERY_COUNT)) {
+    boolean asTheyAre = transaction == null && Jmsx.setsNone(values.keySet());
+    if (!asTheyAre) {
       values = new LinkedHashMap<>(values);
-      values.remove(Properties.DELIVERY_COUNT);
+      values.keySet().removeIf(Jmsx::isSetHere);
+      if (transaction != null) {
+        values.put(Jmsx.PRODUCER_TRANSACTION, transaction);
+      }
     }
     return values;
   }
@@ -218,9 +230,10 @@ public abstract class LightmqMessage implements Message {
       } catch (MalformedMessageException e) {
         throw JmsFaults.format("the received message is damaged: " + e.getMessage(), e);
       }
-      if (deliveryCount > 0) {
-        known.put(Properties.DELIVERY_COUNT, deliveryCount);
+      if (!showsProducerTransaction) {
+        known.remove(Jmsx.PRODUCER_TRANSACTION);
       }
+      received.forEach(known::put);
       properties = known;
     }
     return known;

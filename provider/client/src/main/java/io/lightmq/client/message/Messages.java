@@ -23,10 +23,12 @@ import org.jspecify.annotations.Nullable;
 public final class Messages {
   private final ObjectTrust trust;
   private final DestinationMapper mapper;
+  private final Jmsx jmsx;
 
-  public Messages(ObjectTrust trust, DestinationMapper mapper) {
+  public Messages(ObjectTrust trust, DestinationMapper mapper, Jmsx jmsx) {
     this.trust = trust;
     this.mapper = mapper;
+    this.jmsx = jmsx;
   }
 
   public LightmqMessage plain() {
@@ -72,14 +74,21 @@ public final class Messages {
    * The message in an entry, whose bytes the message keeps.
    *
    * @param deliveries how often it was delivered, this time included
+   * @param transaction that it is received in, if it is
    * @throws MalformedMessageException if the bytes are damaged
    */
-  public LightmqMessage received(byte[] entry, int deliveries) {
+  public LightmqMessage received(byte[] entry, int deliveries, @Nullable String transaction) {
     ByteBuffer buffer = ByteBuffer.wrap(entry);
     MessageReader.check(buffer, Entry.messageOffset(buffer, 0), Entry.messageBytes(buffer, 0));
     MessageReader reader = MessageReader.ofEntry(buffer, 0);
     LightmqMessage message = empty(reader.bodyType());
-    message.receive(reader, mapper, deliveries, Entry.expiryMillis(buffer, 0));
+    message.receive(
+        reader,
+        mapper,
+        deliveries,
+        jmsx.received(buffer, deliveries, transaction),
+        jmsx.tellsProducerTransaction(),
+        Entry.expiryMillis(buffer, 0));
     message.enqueued(Entry.enqueuedMillis(buffer, 0));
     return message;
   }

@@ -56,7 +56,7 @@ class MessageTest {
         }
       };
 
-  private final Messages messages = new Messages(new ObjectTrust(Set.of()), MAPPER);
+  private final Messages messages = new Messages(new ObjectTrust(Set.of()), MAPPER, Jmsx.NONE);
   private final MessageWriter writer = new MessageWriter(1 << 20);
 
   private Envelope envelope() {
@@ -68,7 +68,8 @@ class MessageTest {
         60_000,
         new MessageId(new UUID(1, 2), 3),
         1_000_000,
-        true);
+        true,
+        null);
   }
 
   private byte[] entry(Message message) throws JMSException {
@@ -81,7 +82,7 @@ class MessageTest {
 
   @SuppressWarnings("unchecked")
   private <M extends Message> M sent(M message) throws JMSException {
-    return (M) messages.received(entry(message), 1);
+    return (M) messages.received(entry(message), 1, null);
   }
 
   @Test
@@ -337,9 +338,9 @@ class MessageTest {
           .extracting(e -> ((JMSException) e).getErrorCode())
           .isEqualTo("LMQ-111");
     }
-    Messages trusting = new Messages(new ObjectTrust(Set.of("io.lightmq")), MAPPER);
+    Messages trusting = new Messages(new ObjectTrust(Set.of("io.lightmq")), MAPPER, Jmsx.NONE);
     ObjectMessage trusted =
-        (ObjectMessage) trusting.received(entry(messages.object(new Unknown("x"))), 1);
+        (ObjectMessage) trusting.received(entry(messages.object(new Unknown("x"))), 1, null);
     assertThat(trusted.getObject()).isEqualTo(new Unknown("x"));
   }
 
@@ -355,7 +356,7 @@ class MessageTest {
   void aDamagedMessageIsNoticed() throws Exception {
     byte[] entry = entry(messages.text("hello"));
     entry[entry.length - 1] ^= 1;
-    assertThatThrownBy(() -> messages.received(entry, 1))
+    assertThatThrownBy(() -> messages.received(entry, 1, null))
         .isInstanceOf(MalformedMessageException.class)
         .hasMessageContaining("crc");
   }
