@@ -1,5 +1,6 @@
 package io.lightmq.wire.entry;
 
+import java.nio.ByteBuffer;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param number unique with that UUID
  */
 public record MessageId(long most, long least, long number) {
+  /** The longest text form. */
+  public static final int MAX_TEXT_CHARS = 56;
+
   private static final Pattern FORM = Pattern.compile("ID:([0-9a-f]{32}):(\\d{1,19})");
 
   public MessageId {
@@ -49,6 +53,26 @@ public record MessageId(long most, long least, long number) {
     hex(text, most);
     hex(text, least);
     return text.append(':').append(number).toString();
+  }
+
+  /** Writes the text form as ASCII at the start of a buffer, without garbage; its length. */
+  static int put(long most, long least, long number, ByteBuffer into) {
+    into.put(0, (byte) 'I').put(1, (byte) 'D').put(2, (byte) ':');
+    for (int i = 0; i < 16; i++) {
+      into.put(3 + i, (byte) Character.forDigit((int) (most >>> (60 - 4 * i)) & 0xF, 16));
+      into.put(19 + i, (byte) Character.forDigit((int) (least >>> (60 - 4 * i)) & 0xF, 16));
+    }
+    into.put(35, (byte) ':');
+    long left = Math.max(0, number); // readers refuse a negative one
+    int digits = 1;
+    for (long more = left / 10; more > 0; more /= 10) {
+      digits++;
+    }
+    for (int i = 35 + digits; i > 35; i--) {
+      into.put(i, (byte) ('0' + left % 10));
+      left /= 10;
+    }
+    return 36 + digits;
   }
 
   private static void hex(StringBuilder text, long value) {
