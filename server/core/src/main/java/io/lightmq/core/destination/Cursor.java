@@ -63,7 +63,14 @@ final class Cursor {
 
   /** Visible messages that are neither acknowledged nor in flight. */
   long ready() {
-    return Math.max(0, lane.visible() - before - acknowledgedCount - inFlight.size());
+    long settled = acknowledgedCount - acknowledgedUnseen();
+    return Math.max(0, lane.visible() - before - settled - inFlight.size());
+  }
+
+  /** Acknowledged messages that are not visible yet: purged ones, and those that nobody wanted. */
+  private long acknowledgedUnseen() {
+    long end = lane.extents.end();
+    return lane.visibleEnd() < end ? acknowledged.cardinality(lane.visibleEnd(), end) : 0;
   }
 
   boolean isUnacknowledged(long sequence) {

@@ -1,6 +1,7 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.DestinationKind;
@@ -35,6 +36,9 @@ public final class Destination {
   private final OffHeap memory;
   private final Lanes lanes;
   private final Map<Long, Subscription> subscriptions = new LinkedHashMap<>();
+  private final Map<Selector, Filter> filters = new LinkedHashMap<>();
+  private int partialSubscriptions;
+  private int partialDurableSubscriptions;
   private DestinationSettings settings;
   private int durableSubscriptions;
   private long moves;
@@ -160,6 +164,25 @@ public final class Destination {
       @Nullable String clientId,
       @Nullable String subscriptionName,
       boolean noLocal) {
+    return open(
+        subscriptionId,
+        subscriptionKind,
+        clientId,
+        subscriptionName,
+        noLocal ? new Interest(null, true, 0) : Interest.ALL);
+  }
+
+  /**
+   * Opens a subscription: of a queue at the beginning, of a topic at the tail.
+   *
+   * @param subscriptionId never used before in the shard
+   */
+  public Subscription open(
+      long subscriptionId,
+      SubscriptionKind subscriptionKind,
+      @Nullable String clientId,
+      @Nullable String subscriptionName,
+      Interest interest) {
     if (kind().isQueue() != (subscriptionKind == SubscriptionKind.QUEUE)
         || (kind().isQueue() && !subscriptions.isEmpty())) {
       throw new IllegalStateException(
@@ -168,7 +191,14 @@ public final class Destination {
     }
     Subscription opened =
         new Subscription(
-            subscriptionId, this, subscriptionKind, clientId, subscriptionName, noLocal, memory);
+            subscriptionId,
+            this,
+            subscriptionKind,
+            clientId,
+            subscriptionName,
+            interest,
+            filter(interest),
+            memory);
     add(opened);
     return opened;
   }
@@ -178,12 +208,59 @@ public final class Destination {
       throw new IllegalStateException("subscription " + opened.id() + " exists already");
     }
     durableSubscriptions += opened.kind().isDurable() ? 1 : 0;
+    count(opened, 1);
+  }
+
+  private void count(Subscription partial, int change) {
+    if (partial.isPartial()) {
+      partialSubscriptions += change;
+      partialDurableSubscriptions += partial.kind().isDurable() ? change : 0;
+    }
+  }
+
+  /** The filter of an interest, shared by all subscriptions with an equal selector. */
+  @Nullable Filter filter(Interest interest) {
+    Selector selector = interest.selector();
+    if (selector == null) {
+      return null;
+    }
+    Filter filter = filters.computeIfAbsent(selector, Filter::new);
+    filter.users++;
+    return filter;
+  }
+
+  /** The selectors of the subscriptions, each once. */
+  public Collection<Filter> filters() {
+    return Collections.unmodifiableCollection(filters.values());
+  }
+
+  /** Subscriptions that outlive their consumers. */
+  public int durableSubscriptions() {
+    return durableSubscriptions;
+  }
+
+  /** Subscriptions that do not want everything. */
+  public int partialSubscriptions() {
+    return partialSubscriptions;
+  }
+
+  /** Those of them that outlive their consumers: records name what they do not want. */
+  public int partialDurableSubscriptions() {
+    return partialDurableSubscriptions;
   }
 
   /** Ends a subscription; what only it needed is needed no more. */
   public void close(Subscription subscription) {
     if (subscriptions.remove(subscription.id(), subscription)) {
       durableSubscriptions -= subscription.kind().isDurable() ? 1 : 0;
+      count(subscription, -1);
+      Filter filter = subscription.filter();
+      if (filter != null) {
+        filter.users--;
+        if (filter.users == 0) {
+          filters.remove(filter.selector());
+        }
+      }
       subscription.clear();
     }
   }
@@ -268,6 +345,9 @@ public final class Destination {
       subscription.clear();
     }
     subscriptions.clear();
+    filters.clear();
+    partialSubscriptions = 0;
+    partialDurableSubscriptions = 0;
     durableSubscriptions = 0;
     lanes.clear();
   }

@@ -1,11 +1,15 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.InvalidSelectorException;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +33,8 @@ public final class Subscription {
   private final SubscriptionKind kind;
   private final @Nullable String clientId;
   private final @Nullable String name;
-  private final boolean noLocal;
+  private final Interest interest;
+  private final @Nullable Filter filter;
   private final View view;
 
   /** One for each lane of the destination, in the order of their coming. */
@@ -45,14 +50,16 @@ public final class Subscription {
       SubscriptionKind kind,
       @Nullable String clientId,
       @Nullable String name,
-      boolean noLocal,
+      Interest interest,
+      @Nullable Filter filter,
       OffHeap memory) {
     this.id = id;
     this.destination = destination;
     this.kind = kind;
     this.clientId = clientId;
     this.name = name;
-    this.noLocal = noLocal;
+    this.interest = interest;
+    this.filter = filter;
     this.memory = memory;
     this.view = new View(this);
     for (DurableLane lane : destination.durableLanes()) {
@@ -97,9 +104,40 @@ public final class Subscription {
     return name;
   }
 
-  /** Whether it does not want what its own connection publishes. */
+  /** Whether it does not want what its own client publishes. */
   public boolean noLocal() {
-    return noLocal;
+    return interest.noLocal();
+  }
+
+  /** Its selector, null if it has none. */
+  public @Nullable Selector selector() {
+    return interest.selector();
+  }
+
+  /** Its selector's text, null if it has none. */
+  public @Nullable String selectorText() {
+    Selector selector = interest.selector();
+    return selector == null ? null : selector.text();
+  }
+
+  /** Its selector in use, shared with others that have the same; null if it has none. */
+  public @Nullable Filter filter() {
+    return filter;
+  }
+
+  /** Whether it does not want everything. */
+  public boolean isPartial() {
+    return interest.isPartial();
+  }
+
+  /** Whether it wants nothing of what a connection publishes; see {@link Interest}. */
+  public boolean refuses(long connectionId, @Nullable String publisherClientId) {
+    if (!interest.noLocal()) {
+      return false;
+    }
+    return kind == SubscriptionKind.PLAIN
+        ? connectionId == interest.connectionId()
+        : clientId != null && clientId.equals(publisherClientId);
   }
 
   /** The positions that its consumers share. */
@@ -253,7 +291,24 @@ public final class Subscription {
     return added;
   }
 
-  private static void releaseUnacknowledged(Cursor cursor, VolatileLane lane, long from, long to) {
+  /**
+   * Takes messages that were just appended as acknowledged because this subscription does not want
+   * them; of volatile ones it was not counted among those that need them.
+   *
+   * @param unwanted by their places from the first sequence on
+   */
+  public void pass(Lane lane, long firstSequence, BitSet unwanted) {
+    Cursor cursor = cursor(lane);
+    int from = unwanted.nextSetBit(0);
+    while (from >= 0) {
+      int end = unwanted.nextClearBit(from);
+      cursor.acknowledge(firstSequence + from, firstSequence + end);
+      from = unwanted.nextSetBit(end);
+    }
+  }
+
+  private static void releaseUnacknowledged(
+      Cursor cursor, VolatileLane lane, long from, long to) {
     for (long at = cursor.acknowledged.nextAbsent(from);
         at < to;
         at = cursor.acknowledged.nextAbsent(at + 1)) {
@@ -401,19 +456,30 @@ public final class Subscription {
   }
 
   /**
-   * Byte version 2, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local), UTF client
-   * id, UTF name, a cursor for each durable lane that the destination has in front.
+   * Byte version 2, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local, 8 selector),
+   * UTF client id, UTF name, selector (int length, UTF-8), a cursor for each durable lane that the
+   * destination has in front.
    */
   void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
     out.writeLong(id);
     out.writeByte(kind.code());
-    out.writeByte((clientId != null ? 1 : 0) | (name != null ? 2 : 0) | (noLocal ? 4 : 0));
+    String selector = selectorText();
+    out.writeByte(
+        (clientId != null ? 1 : 0)
+            | (name != null ? 2 : 0)
+            | (noLocal() ? 4 : 0)
+            | (selector != null ? 8 : 0));
     if (clientId != null) {
       out.writeUTF(clientId);
     }
     if (name != null) {
       out.writeUTF(name);
+    }
+    if (selector != null) {
+      byte[] utf8 = selector.getBytes(StandardCharsets.UTF_8);
+      out.writeInt(utf8.length);
+      out.write(utf8);
     }
     for (DurableLane lane : destination.durableLanes()) {
       if (lane.wasUsed()) {
@@ -436,11 +502,37 @@ public final class Subscription {
     int flags = in.readUnsignedByte();
     String clientId = (flags & 1) != 0 ? in.readUTF() : null;
     String name = (flags & 2) != 0 ? in.readUTF() : null;
+    Selector selector = (flags & 8) != 0 ? decodeSelector(in, id) : null;
+    Interest interest = new Interest(selector, (flags & 4) != 0, 0);
     Subscription subscription =
-        new Subscription(id, destination, kind, clientId, name, (flags & 4) != 0, memory);
+        new Subscription(
+            id,
+            destination,
+            kind,
+            clientId,
+            name,
+            interest,
+            destination.filter(interest),
+            memory);
     for (DurableLane lane : destination.durableLanes()) {
       subscription.cursor(lane).decode(in);
     }
     return subscription;
+  }
+
+  private static Selector decodeSelector(DataInput in, long id) throws IOException {
+    int length = in.readInt();
+    if (length < 0 || length > 3 * Selector.MAX_CHARS) {
+      throw new IOException(
+          "subscription %d has a selector of %d bytes; it has at most %d characters"
+              .formatted(id, length, Selector.MAX_CHARS));
+    }
+    byte[] utf8 = new byte[length];
+    in.readFully(utf8);
+    try {
+      return Selector.parse(new String(utf8, StandardCharsets.UTF_8));
+    } catch (InvalidSelectorException e) {
+      throw new IOException("subscription " + id + ": " + e.getMessage(), e);
+    }
   }
 }

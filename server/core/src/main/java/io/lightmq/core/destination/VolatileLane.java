@@ -19,14 +19,22 @@ public final class VolatileLane extends Lane {
   }
 
   /**
-   * Stores an entry at the tail for all subscriptions that the destination has now; {@link
-   * VolatileStore#fits} was asked before. Then {@link #show}, or {@link #await} if it belongs to a
-   * transaction with durable entries.
-   *
-   * @param entry from position to limit, copied
+   * Stores an entry at the tail for all subscriptions that the destination has now; see {@link
+   * #append(long, ByteBuffer, int)}.
    */
   public void append(long sequence, ByteBuffer entry) {
-    int needs = destination().subscriptions().size();
+    append(sequence, entry, destination().subscriptions().size());
+  }
+
+  /**
+   * Stores an entry at the tail; {@link VolatileStore#fits} was asked before. Then {@link
+   * Subscription#pass} for each subscription that does not need it, and {@link #show}, or {@link
+   * #await} if it belongs to a transaction with durable entries.
+   *
+   * @param entry from position to limit, copied
+   * @param needs how many subscriptions need it
+   */
+  public void append(long sequence, ByteBuffer entry, int needs) {
     if (needs == 0) {
       throw new IllegalStateException(
           "destination " + destination().id() + " has no subscription that needs an entry");

@@ -15,11 +15,13 @@ import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Replaced;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -28,6 +30,7 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -50,10 +53,12 @@ import java.util.function.Consumer;
  *  5 DestinationSet      v id, byte tier
  *  6 DestinationDeleted  v id
  *  7 SubscriptionOpened  v id, v destination, byte kind, s client id, s name, s selector,
- *                        byte no local
+ *                        byte no local, v replaced destination, v replaced subscription
+ *                        (0, 0 if none)
  *  8 SubscriptionClosed  v destination, v id
  *  9 Published           u link, v number, v destination, byte lane, long first sequence,
- *                        v count, entries back to back to the end of the body
+ *                        v count, v unwanted x {v subscription, v bytes, bytes}, entries back
+ *                        to back to the end of the body
  * 10 Acked               v destination, v subscription, byte reason, r
  * 11 Purged              v destination, v subscription, byte lane, long through, r kept
  * 12 Touched             v destination, v subscription, byte lane, long block key
@@ -63,6 +68,8 @@ import java.util.function.Consumer;
  * 16 Committed           u link, v number, v parts, the parts as whole records (9 and 10)
  *
  * ranges: v count x {byte lane, long from, v count}
+ * unwanted: the messages that a subscription does not want: 0 bytes for all, else bit i % 8 of byte
+ *           i / 8 for message i, without zeros at the end.
  * tier: 0 performance, 1 balanced, 2 high.  Within Committed a Published has link 0 and number 0.
  * </pre>
  */
@@ -185,6 +192,9 @@ public final class RecordCodec {
     out.putString(r.name());
     out.putString(r.selector());
     out.putBoolean(r.noLocal());
+    Replaced replaces = r.replaces();
+    out.putVarint(replaces == null ? 0 : replaces.destinationId());
+    out.putVarint(replaces == null ? 0 : replaces.subscriptionId());
   }
 
   static void encodePublishedHead(Published r, int count, FieldWriter out) {
@@ -195,6 +205,14 @@ public final class RecordCodec {
     out.putByte(r.lane());
     out.putLong(r.firstSequence());
     out.putVarint(count);
+    out.putVarint(r.unwanted().size());
+    for (Unwanted unwanted : r.unwanted()) {
+      out.putVarint(unwanted.subscriptionId());
+      boolean all = unwanted.messages().cardinality() == count;
+      byte[] bits = all ? new byte[0] : unwanted.messages().toByteArray();
+      out.putVarint(bits.length);
+      out.putBytes(ByteBuffer.wrap(bits));
+    }
   }
 
   /**
@@ -309,7 +327,17 @@ public final class RecordCodec {
     String name = in.readString();
     String selector = in.readNullableString();
     boolean noLocal = in.readBoolean();
-    return new SubscriptionOpened(id, destinationId, kind, clientId, name, selector, noLocal);
+    long replacedDestination = in.readVarint();
+    long replaced = in.readVarint();
+    return new SubscriptionOpened(
+        id,
+        destinationId,
+        kind,
+        clientId,
+        name,
+        selector,
+        noLocal,
+        replacedDestination == 0 ? null : new Replaced(replacedDestination, replaced));
   }
 
   private static SubscriptionKind subscriptionKind(int code) {
@@ -335,6 +363,7 @@ public final class RecordCodec {
     int lane = in.readByte();
     long firstSequence = in.readLong();
     int count = in.readCount(MAX_RUN, Entry.HEADER_BYTES);
+    List<Unwanted> unwanted = readUnwanted(in, count);
     int at = records.position();
     int[] lengths = new int[count];
     for (int i = 0; i < count; i++) {
@@ -355,7 +384,32 @@ public final class RecordCodec {
         destinationId,
         lane,
         firstSequence,
-        new Entries(base + at, lengths));
+        new Entries(base + at, lengths),
+        unwanted);
+  }
+
+  private static List<Unwanted> readUnwanted(FieldReader in, int count) {
+    int subscriptions = in.readCount(ShardRecord.MAX_UNWANTED, 2);
+    List<Unwanted> unwanted = new ArrayList<>(subscriptions);
+    for (int i = 0; i < subscriptions; i++) {
+      long subscriptionId = in.readVarint();
+      int bytes = in.readCount((count + 7) / 8, 1);
+      BitSet messages = BitSet.valueOf(in.readBytes(bytes));
+      if (bytes == 0) {
+        messages.set(0, count);
+      }
+      if (messages.isEmpty() || messages.length() > count) {
+        throw new MalformedRecordException(
+            "subscription "
+                + subscriptionId
+                + " does not want message "
+                + (messages.length() - 1)
+                + " of "
+                + count);
+      }
+      unwanted.add(new Unwanted(subscriptionId, messages));
+    }
+    return unwanted;
   }
 
   private static Committed decodeCommitted(long base, ByteBuffer records, FieldReader in) {

@@ -2,9 +2,11 @@ package io.lightmq.core.record;
 
 import io.lightmq.core.record.ShardRecord.Entries;
 import io.lightmq.core.record.ShardRecord.Published;
+import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +61,7 @@ public final class RecordWriter {
       EntryStamp stamp,
       int count,
       ByteBuffer messages,
+      List<Unwanted> unwanted,
       Expiry expiry) {
     int headerBytes = Entry.headerBytes(stamp.user());
     fields.clear();
@@ -72,7 +75,8 @@ public final class RecordWriter {
             stamp.destinationId(),
             stamp.lane(),
             firstSequence,
-            new Entries(0, new int[0]));
+            new Entries(0, new int[0]),
+            unwanted);
     RecordCodec.encodePublishedHead(head, count, fields);
     int entryBytes = messages.remaining() - 4 * count + headerBytes * count;
     fields.patchInt(2, fields.length() - RecordCodec.HEADER_BYTES + entryBytes);
@@ -107,7 +111,8 @@ public final class RecordWriter {
         stamp.destinationId(),
         stamp.lane(),
         firstSequence,
-        new Entries(offset, lengths));
+        new Entries(offset, lengths),
+        unwanted);
   }
 
   /** Begins a transaction of so many parts, which are written next. */

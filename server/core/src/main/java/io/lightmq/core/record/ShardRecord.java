@@ -5,6 +5,7 @@ import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import java.util.BitSet;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,9 @@ public sealed interface ShardRecord {
 
   /** The most ranges in one {@link Acked} or {@link Purged}; longer lists are split. */
   int MAX_RANGES = 1 << 16;
+
+  /** The most subscriptions that one {@link Published} names. */
+  int MAX_UNWANTED = 1 << 16;
 
   /** The most parts of one {@link Committed}. */
   int MAX_PARTS = 1 << 16;
@@ -50,6 +54,8 @@ public sealed interface ShardRecord {
    * A durable subscription of a topic exists from now on; it wants what is published from here.
    *
    * @param clientId null for those that are shared between clients without an id
+   * @param selector what it wants, null for everything
+   * @param replaces what it takes the place of, for it differs in topic, selector or no-local
    */
   record SubscriptionOpened(
       long subscriptionId,
@@ -58,8 +64,25 @@ public sealed interface ShardRecord {
       @Nullable String clientId,
       String name,
       @Nullable String selector,
-      boolean noLocal)
-      implements ShardRecord {}
+      boolean noLocal,
+      @Nullable Replaced replaces)
+      implements ShardRecord {
+
+    /** Opens one that replaces none. */
+    public SubscriptionOpened(
+        long subscriptionId,
+        long destinationId,
+        SubscriptionKind kind,
+        @Nullable String clientId,
+        String name,
+        @Nullable String selector,
+        boolean noLocal) {
+      this(subscriptionId, destinationId, kind, clientId, name, selector, noLocal, null);
+    }
+  }
+
+  /** A durable subscription of the same name that is gone with this record. */
+  record Replaced(long destinationId, long subscriptionId) {}
 
   /** A durable subscription is gone. */
   record SubscriptionClosed(long destinationId, long subscriptionId) implements ShardRecord {}
@@ -72,6 +95,7 @@ public sealed interface ShardRecord {
    *
    * @param link the producer's link; null within a {@link Committed}, whose own link counts
    * @param number the link's number, 0 within a {@link Committed}
+   * @param unwanted what durable subscriptions do not want of it
    */
   record Published(
       @Nullable UUID link,
@@ -79,8 +103,31 @@ public sealed interface ShardRecord {
       long destinationId,
       int lane,
       long firstSequence,
-      Entries entries)
-      implements Part {}
+      Entries entries,
+      List<Unwanted> unwanted)
+      implements Part {
+    public Published {
+      unwanted = List.copyOf(unwanted);
+    }
+
+    /** A run that all want. */
+    public Published(
+        @Nullable UUID link,
+        long number,
+        long destinationId,
+        int lane,
+        long firstSequence,
+        Entries entries) {
+      this(link, number, destinationId, lane, firstSequence, entries, List.of());
+    }
+  }
+
+  /**
+   * Messages of a run that a durable subscription does not want: for it they are acknowledged.
+   *
+   * @param messages by their places in the run; at least one, never changed
+   */
+  record Unwanted(long subscriptionId, BitSet messages) {}
 
   /** Why messages are acknowledged. */
   enum Reason {

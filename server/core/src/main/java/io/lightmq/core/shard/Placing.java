@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
@@ -20,6 +21,7 @@ final class Placing {
   private final TurnTime time;
   private final Counters counters;
   private final Runs runs;
+  private final Selecting selecting;
   private boolean diskFull;
 
   Placing(
@@ -33,6 +35,7 @@ final class Placing {
     this.recorder = recorder;
     this.time = time;
     this.counters = counters;
+    this.selecting = new Selecting(time);
     this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes());
   }
 
@@ -49,6 +52,36 @@ final class Placing {
   /** Checks a run's bytes. */
   Runs.Checked check(PeerSession session, int count, ByteBuffer messages) {
     return runs.check(count, messages, session.user().length);
+  }
+
+  /**
+   * What of a run anybody wants, with who does not want which of it.
+   *
+   * @throws Refusal if to say so takes more than a batch
+   */
+  Runs.Checked select(PeerSession session, Destination destination, Runs.Checked run) {
+    Runs.Checked wanted = selecting.select(session, destination, run);
+    long bytes = wanted.entryBytes() + RecordBytes.ofSkips(wanted);
+    if (bytes > settings.maxBatchBytes() && wanted.entryBytes() <= settings.maxBatchBytes()) {
+      throw new Refusal(
+          FaultCode.TOO_LARGE,
+          "the run of "
+              + run.count()
+              + " messages takes "
+              + bytes
+              + " bytes with what "
+              + wanted.skips().size()
+              + " subscriptions with selectors do not want of it; the limit is "
+              + settings.maxBatchBytes());
+    }
+    return wanted;
+  }
+
+  /** Where what anybody wants of a run goes. */
+  static Placement placement(Destination destination, boolean persistent, Runs.Checked wanted) {
+    return wanted.count() == 0
+        ? Placement.NOWHERE
+        : destination.placement(persistent && Selecting.isWantedDurably(destination, wanted));
   }
 
   /** Refuses persistent messages while the disk guard does. */
@@ -107,7 +140,7 @@ final class Placing {
       LaneRun all = parts.get(0);
       DurableLane lane = destination.durable(all.priority());
       recorder.publish(
-          link, number, lane, durableStamp(session, lane), all.count(), all.messages());
+          link, number, lane, durableStamp(session, lane), all);
       return;
     }
     // Another shard epoch, if one is needed, has to begin before the record does.
@@ -118,7 +151,7 @@ final class Placing {
         recorder.begin(link, number, parts.size(), destination.settings().tier().mark());
     for (LaneRun part : parts) {
       DurableLane lane = destination.durable(part.priority());
-      transaction.publish(lane, durableStamp(session, lane), part.count(), part.messages());
+      transaction.publish(lane, durableStamp(session, lane), part);
     }
     transaction.commit();
   }
@@ -130,7 +163,7 @@ final class Placing {
       VolatileLane lane = destination.swift(part.priority());
       long first = recorder.firstSequence(lane, part.count());
       EntryStamp stamp = stamp(session, destination, lane.code(), persistent);
-      runs.store(lane, first, stamp, part.count(), part.messages());
+      runs.store(lane, first, stamp, part);
     }
   }
 
@@ -157,10 +190,14 @@ final class Placing {
         session.user());
   }
 
-  /** Counts what was published. */
-  void count(Destination destination, Runs.Checked run, boolean durable) {
+  /**
+   * Counts what was published.
+   *
+   * @param placed what of it was stored
+   */
+  void count(Destination destination, Runs.Checked run, Runs.Checked placed, boolean durable) {
     counters.published(destination.id(), run.count(), run.entryBytes(), time.millis());
-    for (int rest = durable ? run.priorities() : 0; rest != 0; rest &= rest - 1) {
+    for (int rest = durable ? placed.priorities() : 0; rest != 0; rest &= rest - 1) {
       DurableLane lane = destination.durable(Integer.numberOfTrailingZeros(rest));
       counters.came(destination.id(), lane.code(), lane.last(), time.millis());
     }

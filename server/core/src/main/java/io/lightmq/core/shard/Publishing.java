@@ -132,8 +132,7 @@ final class Publishing {
   private boolean take(PeerSession session, Command.Publish command, boolean overdue) {
     Link link = linkOf(session);
     long number = command.number();
-    if (waitsForRoom(session)
-        || (number > 0 && !admitted(RecordBytes.of(command, session.user().length), true))) {
+    if (waitsForRoom(session) || (number > 0 && !admitted(bytes(session, command), true))) {
       return false;
     }
     if (number > 0 && link.judge(number) == Link.Verdict.REPEAT) {
@@ -161,6 +160,12 @@ final class Publishing {
     return true;
   }
 
+  private long bytes(PeerSession session, Command.Publish command) {
+    Destination destination = state.destinations().find(command.destinationId());
+    return RecordBytes.of(command, session.user().length)
+        + RecordBytes.ofSkips(destination, command.count());
+  }
+
   private boolean decide(PeerSession session, Link link, Command.Publish command, boolean overdue) {
     Runs.Checked run = placing.check(session, command.count(), command.messages().buffer());
     Destination destination = state.destinations().find(command.destinationId());
@@ -170,25 +175,27 @@ final class Publishing {
           Placing.goneText(command.destinationId()) + "; attach the producer again");
     }
     boolean persistent = command.number() > 0;
-    Placement placement = destination.placement(persistent);
+    Runs.Checked wanted = placing.select(session, destination, run);
+    Placement placement = Placing.placement(destination, persistent, wanted);
     if (placement == Placement.DURABLE) {
       placing.checkDisk();
-      placing.storeDurable(session, link.id(), command.number(), destination, run);
+      placing.storeDurable(session, link.id(), command.number(), destination, wanted);
       receipts.answer(destination.settings().tier().mark(), session.peer(), command.correlation());
     } else {
-      if (placement == Placement.VOLATILE && !placing.fits(run.count(), run.entryBytes())) {
+      if (placement == Placement.VOLATILE && !placing.fits(wanted.count(), wanted.entryBytes())) {
         if (overdue) {
-          throw placing.memoryFull(run.entryBytes(), MAX_HELD_MILLIS);
+          throw placing.memoryFull(wanted.entryBytes(), MAX_HELD_MILLIS);
         }
         return false;
       }
-      Mark awaited = placement == Placement.VOLATILE ? destination.awaited(run.priorities()) : null;
+      Mark awaited =
+          placement == Placement.VOLATILE ? destination.awaited(wanted.priorities()) : null;
       if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
         return false;
       }
       if (placement == Placement.VOLATILE) {
-        placing.storeVolatile(session, destination, persistent, run);
-        Placing.showVolatile(destination, run.priorities());
+        placing.storeVolatile(session, destination, persistent, wanted);
+        Placing.showVolatile(destination, wanted.priorities());
         ready.add(destination);
       }
       if (persistent) {
@@ -196,7 +203,7 @@ final class Publishing {
       }
       receipts.answerBehind(awaited, session.peer(), command.correlation());
     }
-    placing.count(destination, run, placement == Placement.DURABLE);
+    placing.count(destination, run, wanted, placement == Placement.DURABLE);
     return true;
   }
 
@@ -267,6 +274,10 @@ final class Publishing {
     Command.Commit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
       long bytes = RecordBytes.of(next, session.user().length);
+      for (Command.StagedRun run : next.runs()) {
+        bytes +=
+            RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
+      }
       if (!admitted(bytes, !next.runs().isEmpty())) {
         holding.add(session);
         return;

@@ -9,6 +9,8 @@ import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.Epoch;
 import io.lightmq.core.record.ShardRecord.Part;
+import io.lightmq.core.record.ShardRecord.Published;
+import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.spi.Durability;
 import io.lightmq.spi.Journal;
@@ -22,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns what was decided into state: each record is put into the turn's batch and applied before
@@ -171,15 +174,34 @@ final class Recorder {
 
   /**
    * Records a run of one lane, whose messages become visible with their destination's mark.
-   *
-   * @param messages each an int length and so many bytes, checked
    */
-  void publish(
-      UUID link, long number, DurableLane lane, EntryStamp stamp, int count, ByteBuffer messages) {
-    long first = firstSequence(lane, count);
-    state.apply(writer.writeRun(link, number, first, stamp, count, messages, expiryFrom(stamp)));
-    touch(lane, first, count);
+  void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
+    long first = firstSequence(lane, run.count());
+    state.apply(write(link, number, first, stamp, run));
+    pass(lane, first, run);
+    touch(lane, first, run.count());
     show(lane, lane.destination().settings().tier().mark());
+  }
+
+  private Published write(
+      @Nullable UUID link, long number, long first, EntryStamp stamp, LaneRun run) {
+    List<Unwanted> unwanted = new ArrayList<>(0);
+    for (Skip skip : run.skips()) {
+      if (skip.subscription().kind().isDurable()) {
+        unwanted.add(new Unwanted(skip.subscription().id(), skip.messages()));
+      }
+    }
+    return writer.writeRun(
+        link, number, first, stamp, run.count(), run.messages(), unwanted, expiryFrom(stamp));
+  }
+
+  /** Of subscriptions that are in no record nothing else is, either. */
+  private static void pass(DurableLane lane, long first, LaneRun run) {
+    for (Skip skip : run.skips()) {
+      if (!skip.subscription().kind().isDurable()) {
+        skip.subscription().pass(lane, first, skip.messages());
+      }
+    }
   }
 
   private void touch(DurableLane lane, long first, long count) {
@@ -214,6 +236,7 @@ final class Recorder {
     private final List<Part> parts = new ArrayList<>();
     private final Map<DurableLane, Long> next = new LinkedHashMap<>();
     private final Map<DurableLane, Long> firsts = new HashMap<>();
+    private final List<Runnable> passes = new ArrayList<>();
 
     private Transaction(UUID link, long number, int parts, Mark mark) {
       this.link = link;
@@ -223,12 +246,15 @@ final class Recorder {
     }
 
     /** Adds a run. */
-    void publish(DurableLane lane, EntryStamp stamp, int count, ByteBuffer messages) {
+    void publish(DurableLane lane, EntryStamp stamp, LaneRun run) {
       Long known = next.get(lane);
       long first = known == null ? lane.tail(state.epoch()) : known;
-      next.put(lane, first + count);
+      next.put(lane, first + run.count());
       firsts.putIfAbsent(lane, first);
-      parts.add(writer.writeRun(null, 0, first, stamp, count, messages, expiryFrom(stamp)));
+      parts.add(write(null, 0, first, stamp, run));
+      if (!run.skips().isEmpty()) {
+        passes.add(() -> pass(lane, first, run));
+      }
     }
 
     /** Adds acknowledgements. */
@@ -241,6 +267,7 @@ final class Recorder {
     void commit() {
       writer.endCommitted();
       state.apply(new Committed(link, number, parts));
+      passes.forEach(Runnable::run);
       next.forEach(
           (lane, end) -> {
             long first = firsts.getOrDefault(lane, end);

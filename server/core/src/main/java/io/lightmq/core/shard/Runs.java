@@ -9,7 +9,9 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.function.IntPredicate;
 
 /**
  * Checks the bytes of runs before anything is done with them, and stores those of volatile ones.
@@ -33,14 +35,63 @@ final class Runs {
    *
    * @param entryBytes what its entries take
    * @param priorities a bit for each priority that any of its messages has
+   * @param skips who does not want which of its messages
    */
-  record Checked(int count, ByteBuffer messages, long entryBytes, int priorities) {
+  record Checked(
+      int count, ByteBuffer messages, long entryBytes, int priorities, List<Skip> skips) {
+
+    /** The same run with what is known of who does not want what. */
+    Checked with(List<Skip> found) {
+      return new Checked(count, messages, entryBytes, priorities, List.copyOf(found));
+    }
+
+    /** The rest of the run without some messages; its bytes are copied. */
+    Checked without(BitSet dropped) {
+      int kept = count - dropped.cardinality();
+      ByteBuffer into = ByteBuffer.allocate(kept == 0 ? 0 : messages.remaining());
+      int left = 0;
+      int at = messages.position();
+      for (int i = 0; i < count; i++) {
+        int bytes = 4 + messages.getInt(at);
+        if (!dropped.get(i)) {
+          left |= 1 << MessageReader.priority(messages, at + 4);
+          into.put(into.position(), messages, at, bytes).position(into.position() + bytes);
+        }
+        at += bytes;
+      }
+      long headers = (entryBytes - (messages.remaining() - 4L * count)) / count;
+      into.flip();
+      return new Checked(
+          kept,
+          into,
+          into.remaining() - 4L * kept + headers * kept,
+          left,
+          chosen(skips, count, i -> !dropped.get(i)));
+    }
+
+    /** The skips of some of the messages, by their places among these. */
+    private static List<Skip> chosen(List<Skip> skips, int count, IntPredicate choice) {
+      List<Skip> chosen = new ArrayList<>(skips.size());
+      for (Skip skip : skips) {
+        BitSet messages = new BitSet();
+        int place = 0;
+        for (int i = 0; i < count; i++) {
+          if (choice.test(i)) {
+            messages.set(place++, skip.messages().get(i));
+          }
+        }
+        if (!messages.isEmpty()) {
+          chosen.add(new Skip(skip.subscription(), messages));
+        }
+      }
+      return chosen;
+    }
 
     /** The run by priorities, rising; bytes are copied only if there is more than one. */
     List<LaneRun> byPriority() {
       int rest = priorities;
       if (Integer.bitCount(rest) == 1) {
-        return List.of(new LaneRun(Integer.numberOfTrailingZeros(rest), count, messages));
+        return List.of(new LaneRun(Integer.numberOfTrailingZeros(rest), count, messages, skips));
       }
       List<LaneRun> runs = new ArrayList<>(Integer.bitCount(rest));
       for (; rest != 0; rest &= rest - 1) {
@@ -51,17 +102,18 @@ final class Runs {
 
     private LaneRun of(int priority) {
       ByteBuffer into = ByteBuffer.allocate(messages.remaining());
-      int found = 0;
+      BitSet found = new BitSet(count);
       int at = messages.position();
       for (int i = 0; i < count; i++) {
         int bytes = 4 + messages.getInt(at);
         if (MessageReader.priority(messages, at + 4) == priority) {
           into.put(into.position(), messages, at, bytes).position(into.position() + bytes);
-          found++;
+          found.set(i);
         }
         at += bytes;
       }
-      return new LaneRun(priority, found, into.flip());
+      return new LaneRun(
+          priority, found.cardinality(), into.flip(), chosen(skips, count, found::get));
     }
   }
 
@@ -115,13 +167,19 @@ final class Runs {
           FaultCode.TOO_LARGE,
           "the run's entries take " + entryBytes + " bytes; the limit is " + maxRunBytes);
     }
-    return new Checked(count, messages, entryBytes, priorities);
+    return new Checked(count, messages, entryBytes, priorities, List.of());
   }
 
-  /** Copies a checked run into a volatile lane. */
-  void store(VolatileLane lane, long first, EntryStamp stamp, int count, ByteBuffer messages) {
+  /** Copies a checked run into a volatile lane, for those who want it. */
+  void store(VolatileLane lane, long first, EntryStamp stamp, LaneRun run) {
+    ByteBuffer messages = run.messages();
+    int subscriptions = lane.destination().subscriptions().size();
     int at = messages.position();
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < run.count(); i++) {
+      int needs = subscriptions;
+      for (Skip skip : run.skips()) {
+        needs -= skip.messages().get(i) ? 1 : 0;
+      }
       int messageBytes = messages.getInt(at);
       int entryBytes = Entry.entryBytes(stamp, messageBytes);
       if (scratch.capacity() < entryBytes) {
@@ -137,8 +195,11 @@ final class Runs {
           messages,
           at + 4,
           messageBytes);
-      lane.append(first + i, scratch.limit(entryBytes));
+      lane.append(first + i, scratch.limit(entryBytes), needs);
       at += 4 + messageBytes;
+    }
+    for (Skip skip : run.skips()) {
+      skip.subscription().pass(lane, first, skip.messages());
     }
   }
 }

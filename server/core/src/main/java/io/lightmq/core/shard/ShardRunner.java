@@ -9,6 +9,7 @@ import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.FaultCode;
@@ -220,6 +221,10 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     if (command instanceof Command.Admin admin && admin.verb().equals("destination.purge")) {
       return Long.MAX_VALUE;
+    }
+    if (command instanceof Command.AttachConsumer attach) {
+      String selector = attach.selector();
+      return SLACK_BYTES + (selector == null ? 0 : 3L * Math.min(selector.length(), Selector.MAX_CHARS));
     }
     return SLACK_BYTES;
   }

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Interest;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
@@ -26,7 +27,10 @@ import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.InvalidSelectorException;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.core.transaction.Links;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.HashMap;
@@ -150,14 +154,9 @@ final class ShardState {
     } else if (record instanceof DestinationDeleted r) {
       deleted(changing(r.destinationId()));
     } else if (record instanceof SubscriptionOpened r) {
-      nextSubscriptionId = Math.max(nextSubscriptionId, r.subscriptionId() + 1);
-      remember(
-          changing(r.destinationId())
-              .open(r.subscriptionId(), r.kind(), r.clientId(), r.name(), r.noLocal()));
+      opened(r);
     } else if (record instanceof SubscriptionClosed r) {
-      Subscription closed = changing(r.destinationId(), r.subscriptionId());
-      forget(closed);
-      closed.destination().close(closed);
+      closed(changing(r.destinationId(), r.subscriptionId()));
     } else if (record instanceof Purged r) {
       purged(r);
     } else {
@@ -193,9 +192,48 @@ final class ShardState {
       lane.entry(sequence++, offset, length);
       offset += length;
     }
+    for (Unwanted unwanted : record.unwanted()) {
+      subscription(lane.destination(), unwanted.subscriptionId())
+          .pass(lane, record.firstSequence(), unwanted.messages());
+    }
     if (record.link() != null) {
       links.taken(record.link(), record.number());
     }
+  }
+
+  private void opened(SubscriptionOpened record) {
+    ShardRecord.Replaced replaced = record.replaces();
+    if (replaced != null) {
+      closed(changing(replaced.destinationId(), replaced.subscriptionId()));
+    }
+    nextSubscriptionId = Math.max(nextSubscriptionId, record.subscriptionId() + 1);
+    Interest interest = new Interest(selector(record), record.noLocal(), 0);
+    remember(
+        changing(record.destinationId())
+            .open(
+                record.subscriptionId(),
+                record.kind(),
+                record.clientId(),
+                record.name(),
+                interest));
+  }
+
+  private static @Nullable Selector selector(SubscriptionOpened record) {
+    String text = record.selector();
+    if (text == null) {
+      return null;
+    }
+    try {
+      return Selector.parse(text);
+    } catch (InvalidSelectorException e) {
+      throw new IllegalStateException(
+          "a record opens subscription " + record.subscriptionId() + " with a bad selector", e);
+    }
+  }
+
+  private void closed(Subscription subscription) {
+    forget(subscription);
+    subscription.destination().close(subscription);
   }
 
   private void purged(Purged record) {
@@ -245,14 +283,17 @@ final class ShardState {
   }
 
   private Subscription changing(long destinationId, long subscriptionId) {
-    Destination destination = changing(destinationId);
+    return subscription(changing(destinationId), subscriptionId);
+  }
+
+  private static Subscription subscription(Destination destination, long subscriptionId) {
     Subscription subscription = destination.subscription(subscriptionId);
     if (subscription == null) {
       throw new IllegalStateException(
           "a record names subscription "
               + subscriptionId
               + " of destination "
-              + destinationId
+              + destination.id()
               + ", unknown");
     }
     return subscription;

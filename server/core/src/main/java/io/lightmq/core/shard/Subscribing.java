@@ -5,13 +5,17 @@ import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Interest;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
+import io.lightmq.core.record.ShardRecord.Replaced;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.InvalidSelectorException;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -19,6 +23,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -138,14 +143,18 @@ final class Subscribing {
       throw new Refusal(
           FaultCode.PROTOCOL_ERROR, "consumer " + command.consumerId() + " is open already");
     }
-    if (command.selector() != null && !command.selector().isBlank()) {
+    boolean queue = command.subscribe() == Command.Subscribe.QUEUE;
+    Interest interest =
+        new Interest(
+            selector(command.selector()), command.noLocal(), session.peer().connectionId());
+    if (queue && interest.selector() != null) {
       throw new Refusal(
           FaultCode.INVALID_SELECTOR,
-          "this broker does not evaluate selectors; open the consumer without \""
+          "this broker does not evaluate the selectors of queue consumers; open the consumer"
+              + " without \""
               + command.selector()
               + "\"");
     }
-    boolean queue = command.subscribe() == Command.Subscribe.QUEUE;
     if (queue != name.kind().isQueue()) {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
@@ -170,11 +179,12 @@ final class Subscribing {
                   SubscriptionKind.PLAIN,
                   session.clientId(),
                   null,
-                  command.noLocal());
-          case SHARED -> shared(session, destination, command);
-          case DURABLE -> durable(session, destination, command, SubscriptionKind.DURABLE);
+                  interest);
+          case SHARED -> shared(session, destination, command, interest);
+          case DURABLE ->
+              durable(session, destination, command, interest, SubscriptionKind.DURABLE);
           case SHARED_DURABLE ->
-              durable(session, destination, command, SubscriptionKind.SHARED_DURABLE);
+              durable(session, destination, command, interest, SubscriptionKind.SHARED_DURABLE);
         };
     return dispatcher.attach(
         session.recipient(),
@@ -182,6 +192,18 @@ final class Subscribing {
         command.sessionId(),
         subscription,
         command.noAcknowledge());
+  }
+
+  private static @Nullable Selector selector(@Nullable String given) {
+    String text = Selector.normalise(given);
+    if (text == null) {
+      return null;
+    }
+    try {
+      return Selector.parse(text);
+    } catch (InvalidSelectorException e) {
+      throw new Refusal(FaultCode.INVALID_SELECTOR, e.getMessage());
+    }
   }
 
   private static SubscriptionKey key(PeerSession session, @Nullable String name) {
@@ -200,18 +222,21 @@ final class Subscribing {
   }
 
   private Subscription shared(
-      PeerSession session, Destination destination, Command.AttachConsumer command) {
+      PeerSession session,
+      Destination destination,
+      Command.AttachConsumer command,
+      Interest interest) {
     SubscriptionKey key = key(session, command.subscription());
     Subscription known = shared.get(key);
     if (known != null && !known.isClosed()) {
-      if (known.destination() != destination || known.noLocal() != command.noLocal()) {
+      if (!isSame(known, destination, interest)) {
         throw differs(known, key);
       }
       return known;
     }
     Subscription opened =
         destination.open(
-            volatileId(), SubscriptionKind.SHARED, key.clientId(), key.name(), command.noLocal());
+            volatileId(), SubscriptionKind.SHARED, key.clientId(), key.name(), interest);
     shared.put(key, opened);
     return opened;
   }
@@ -220,6 +245,7 @@ final class Subscribing {
       PeerSession session,
       Destination destination,
       Command.AttachConsumer command,
+      Interest interest,
       SubscriptionKind kind) {
     SubscriptionKey key = key(session, command.subscription());
     if (kind == SubscriptionKind.DURABLE && key.clientId() == null) {
@@ -237,24 +263,61 @@ final class Subscribing {
       if (known.kind() != kind) {
         throw differs(known, key);
       }
-      boolean same = known.destination() == destination && known.noLocal() == command.noLocal();
+      boolean same = isSame(known, destination, interest);
       if (known.consumers() > 0 && !(same && kind.isShared())) {
         throw same ? inUse(key) : differs(known, key);
       }
       if (same) {
         return known;
       }
-      close(known);
+    }
+    checkPartial(destination, interest, known);
+    if (known != null) {
+      counters.forget(known.destination().id(), known.id());
     }
     long id = state.nextSubscriptionId();
+    Selector selector = interest.selector();
     recorder.record(
         new SubscriptionOpened(
-            id, destination.id(), kind, key.clientId(), key.name(), null, command.noLocal()));
+            id,
+            destination.id(),
+            kind,
+            key.clientId(),
+            key.name(),
+            selector == null ? null : selector.text(),
+            interest.noLocal(),
+            known == null ? null : new Replaced(known.destination().id(), known.id())));
     Subscription opened = destination.subscription(id);
     if (opened == null) {
       throw new IllegalStateException("subscription " + id + " was not opened");
     }
     return opened;
+  }
+
+  /** Whether a subscription is what is asked for; section 8.3.3: the selector's text counts. */
+  private static boolean isSame(
+      Subscription known, Destination destination, Interest interest) {
+    Selector selector = interest.selector();
+    return known.destination() == destination
+        && known.noLocal() == interest.noLocal()
+        && Objects.equals(known.selectorText(), selector == null ? null : selector.text());
+  }
+
+  private static void checkPartial(
+      Destination destination, Interest interest, @Nullable Subscription replaced) {
+    boolean frees = replaced != null && replaced.destination() == destination && replaced.isPartial();
+    int others = destination.partialDurableSubscriptions() - (frees ? 1 : 0);
+    if ((interest.selector() != null || interest.noLocal())
+        && others >= Selecting.MAX_PARTIAL_DURABLE) {
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          "topic "
+              + destination.name().name()
+              + " has "
+              + others
+              + " durable subscriptions with a selector or without local messages; more are not"
+              + " possible, but any number with neither");
+    }
   }
 
   /** A subscription of this name is another one; with consumers, it cannot give way either. */
@@ -268,6 +331,7 @@ final class Subscribing {
             + " as "
             + known.kind()
             + (known.noLocal() ? " without local messages" : "")
+            + (known.selectorText() == null ? " without a selector" : " with the selector \"" + known.selectorText() + "\"")
             + " with "
             + known.consumers()
             + " consumers");

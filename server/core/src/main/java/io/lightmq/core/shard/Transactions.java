@@ -46,13 +46,15 @@ final class Transactions {
     this.receipts = receipts;
   }
 
-  /** A run of the transaction and where it goes. */
-  private record Placed(Destination destination, boolean persistent, Runs.Checked run) {}
+  /** A run of the transaction, what of it is wanted, and where that goes. */
+  private record Placed(
+      Destination destination, boolean persistent, Runs.Checked sent, Runs.Checked run) {}
 
   /** What a transaction will do, checked before the first byte of it is recorded. */
   private static final class Plan {
     final List<Placed> durable = new ArrayList<>();
     final List<Placed> swift = new ArrayList<>();
+    final List<Placed> nowhere = new ArrayList<>();
     final List<Settlements.Accepted> acked = new ArrayList<>();
     int records;
     int volatileCount;
@@ -101,25 +103,29 @@ final class Transactions {
     if (destination == null) {
       throw rolledBack(Placing.goneText(run.destinationId()));
     }
-    Placed placed = new Placed(destination, run.persistent(), checked);
-    switch (destination.placement(run.persistent())) {
+    Runs.Checked wanted = placing.select(session, destination, checked);
+    Placed placed = new Placed(destination, run.persistent(), checked, wanted);
+    switch (Placing.placement(destination, run.persistent(), wanted)) {
       case DURABLE -> {
         if (placing.diskFull()) {
           throw rolledBack(
               "less than " + settings.minFreeBytes() + " bytes are free on the broker's disk");
         }
-        int parts = Integer.bitCount(checked.priorities());
+        int parts = Integer.bitCount(wanted.priorities());
         plan.durable.add(placed);
         plan.needs(destination);
-        plan.durableBytes += checked.entryBytes() + (long) parts * Entry.HEADER_BYTES;
+        plan.durableBytes +=
+            wanted.entryBytes()
+                + RecordBytes.ofSkips(wanted)
+                + (long) parts * Entry.HEADER_BYTES;
         plan.records += parts;
       }
       case VOLATILE -> {
         plan.swift.add(placed);
-        plan.volatileCount += run.count();
-        plan.volatileBytes += checked.entryBytes();
+        plan.volatileCount += wanted.count();
+        plan.volatileBytes += wanted.entryBytes();
       }
-      case NOWHERE -> {}
+      case NOWHERE -> plan.nowhere.add(placed);
     }
   }
 
@@ -200,6 +206,7 @@ final class Transactions {
     }
     count(plan.durable, true);
     count(plan.swift, false);
+    count(plan.nowhere, false);
     receipts.answerBehind(awaited(plan), session.peer(), command.correlation());
   }
 
@@ -229,7 +236,7 @@ final class Transactions {
 
   private void count(List<Placed> published, boolean durable) {
     for (Placed placed : published) {
-      placing.count(placed.destination(), placed.run(), durable);
+      placing.count(placed.destination(), placed.sent(), placed.run(), durable);
     }
   }
 
@@ -251,7 +258,7 @@ final class Transactions {
     for (int i = 0; i < runs.size(); i++) {
       LaneRun run = runs.get(i);
       DurableLane lane = lanes.get(i);
-      transaction.publish(lane, placing.durableStamp(session, lane), run.count(), run.messages());
+      transaction.publish(lane, placing.durableStamp(session, lane), run);
     }
     for (Settlements.Accepted accepted : plan.acked) {
       accepted.records(Reason.ACKNOWLEDGED).forEach(transaction::acknowledge);

@@ -75,6 +75,7 @@ class RecordCodecTest {
         RecordSamples.stamp(9),
         2,
         RecordSamples.messages("first", "second message"),
+        List.of(),
         (buffer, at) -> 55);
     writer.beginCommitted(LINK, 20, 2);
     writer.writeRun(
@@ -84,6 +85,7 @@ class RecordCodecTest {
         RecordSamples.stamp(9),
         1,
         RecordSamples.messages("x"),
+        List.of(),
         (b, a) -> 0);
     writer.write(new Acked(9, 12, Reason.ACKNOWLEDGED, RANGES));
     writer.endCommitted();

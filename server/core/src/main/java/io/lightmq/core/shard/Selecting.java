@@ -1,0 +1,116 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Filter;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decides which of a run's messages each subscription of a topic wants, before anything is stored:
+ * each selector is evaluated once a message, however many subscriptions have it, and never again.
+ * What nobody wants is dropped here.
+ */
+@OwnedBy("shard")
+final class Selecting {
+  /**
+   * Durable subscriptions of a topic that do not want everything, at most: each takes room in the
+   * record of every run of which it does not want all.
+   */
+  static final int MAX_PARTIAL_DURABLE = 1_000;
+
+  /** One run in so many is timed. */
+  private static final int SAMPLED = 64;
+
+  private static final BitSet NONE = new BitSet(0);
+
+  private final TurnTime time;
+  private int runs;
+
+  Selecting(TurnTime time) {
+    this.time = time;
+  }
+
+  /**
+   * What of a run is wanted by anybody, with who does not want which of it; the run itself if all
+   * want all of it. Its count may be 0.
+   */
+  Runs.Checked select(PeerSession session, Destination destination, Runs.Checked run) {
+    if (destination.partialSubscriptions() == 0) {
+      return run;
+    }
+    Map<Filter, BitSet> failed = evaluate(destination, run);
+    List<Skip> skips = new ArrayList<>();
+    BitSet unwanted = null;
+    for (Subscription subscription : destination.subscriptions()) {
+      BitSet skipped = skipped(session, subscription, failed, run.count());
+      if (!skipped.isEmpty()) {
+        skips.add(new Skip(subscription, skipped));
+      }
+      if (unwanted == null) {
+        unwanted = (BitSet) skipped.clone();
+      } else {
+        unwanted.and(skipped);
+      }
+    }
+    Runs.Checked marked = run.with(skips);
+    return unwanted == null || unwanted.isEmpty() ? marked : marked.without(unwanted);
+  }
+
+  private static BitSet skipped(
+      PeerSession session, Subscription subscription, Map<Filter, BitSet> failed, int count) {
+    if (subscription.refuses(session.peer().connectionId(), session.clientId())) {
+      BitSet all = new BitSet(count);
+      all.set(0, count);
+      return all;
+    }
+    Filter filter = subscription.filter();
+    return filter == null ? NONE : failed.getOrDefault(filter, NONE);
+  }
+
+  private Map<Filter, BitSet> evaluate(Destination destination, Runs.Checked run) {
+    Map<Filter, BitSet> failed = new HashMap<>();
+    runs++;
+    boolean timed = runs % SAMPLED == 0;
+    for (Filter filter : destination.filters()) {
+      long begin = timed ? time.nowNanos() : 0;
+      failed.put(filter, evaluate(filter.evaluator(), run));
+      filter.evaluated(run.count());
+      if (timed) {
+        filter.timed(run.count(), time.nowNanos() - begin);
+      }
+    }
+    return failed;
+  }
+
+  private static BitSet evaluate(Selector.Evaluator evaluator, Runs.Checked run) {
+    BitSet failed = new BitSet(run.count());
+    ByteBuffer messages = run.messages();
+    int at = messages.position();
+    for (int i = 0; i < run.count(); i++) {
+      int bytes = messages.getInt(at);
+      if (!evaluator.matches(messages, at + 4, bytes)) {
+        failed.set(i);
+      }
+      at += 4 + bytes;
+    }
+    return failed;
+  }
+
+  /** Whether a durable subscription wants any of what {@link #select} left. */
+  static boolean isWantedDurably(Destination destination, Runs.Checked run) {
+    int durable = 0;
+    for (Skip skip : run.skips()) {
+      if (skip.subscription().kind().isDurable() && skip.messages().cardinality() == run.count()) {
+        durable++;
+      }
+    }
+    return durable < destination.durableSubscriptions();
+  }
+}
