@@ -16,14 +16,20 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
   private final LightmqSession session;
   private final ConsumerQueue queue;
   private final Destination destination;
+  private final @Nullable String selector;
   private final boolean noLocal;
   private volatile boolean closed;
 
   LightmqConsumer(
-      LightmqSession session, ConsumerQueue queue, Destination destination, boolean noLocal) {
+      LightmqSession session,
+      ConsumerQueue queue,
+      Destination destination,
+      @Nullable String selector,
+      boolean noLocal) {
     this.session = session;
     this.queue = queue;
     this.destination = destination;
+    this.selector = selector;
     this.noLocal = noLocal;
   }
 
@@ -37,7 +43,7 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
   @Override
   public @Nullable String getMessageSelector() throws JMSException {
     requireOpen();
-    return null;
+    return selector;
   }
 
   @Override

@@ -255,7 +255,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   public MessageConsumer createConsumer(
       Destination destination, @Nullable String selector, boolean noLocal) throws JMSException {
     requireConsuming();
-    return consumer(consumers.open(destination, selector, noLocal), destination, noLocal);
+    return consumer(consumers.open(destination, selector, noLocal), destination, selector, noLocal);
   }
 
   @Override
@@ -267,7 +267,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   public QueueReceiver createReceiver(Queue queue, @Nullable String selector) throws JMSException {
     requireConsuming();
     return consumer(
-        consumers.open(queue, Frame.Subscribe.QUEUE, null, selector, false), queue, false);
+        consumers.open(queue, Frame.Subscribe.QUEUE, null, selector, false), queue, selector, false);
   }
 
   @Override
@@ -280,7 +280,7 @@ final class LightmqSession implements QueueSession, TopicSession {
       throws JMSException {
     requireConsuming();
     return consumer(
-        consumers.open(topic, Frame.Subscribe.PLAIN, null, selector, noLocal), topic, noLocal);
+        consumers.open(topic, Frame.Subscribe.PLAIN, null, selector, noLocal), topic, selector, noLocal);
   }
 
   @Override
@@ -342,8 +342,10 @@ final class LightmqSession implements QueueSession, TopicSession {
         "createDurableSubscriber", topic, Frame.Subscribe.DURABLE, subscription, selector, noLocal);
   }
 
-  private LightmqConsumer consumer(ConsumerQueue queue, Destination destination, boolean noLocal) {
-    return new LightmqConsumer(this, queue, destination, noLocal);
+  private LightmqConsumer consumer(
+      ConsumerQueue queue, Destination destination, @Nullable String selector, boolean noLocal) {
+    return new LightmqConsumer(
+        this, queue, destination, SessionConsumers.normalised(selector), noLocal);
   }
 
   /** Refuses other ways to receive while the session has a listener of its own. */
@@ -367,7 +369,10 @@ final class LightmqSession implements QueueSession, TopicSession {
     domain.requireTopics(call);
     Topic checked = SessionConsumers.checkedTopic(connection, topic, kind, subscription);
     return consumer(
-        consumers.open(checked, kind, subscription, selector, noLocal), checked, noLocal);
+        consumers.open(checked, kind, subscription, selector, noLocal),
+        checked,
+        selector,
+        noLocal);
   }
 
   /** Closes a consumer; in the broker once its messages are settled. */

@@ -76,6 +76,11 @@ final class SessionConsumers {
     return topic;
   }
 
+  /** A selector as it counts: a blank one is none. */
+  static @Nullable String normalised(@Nullable String selector) {
+    return selector == null || selector.isBlank() ? null : selector;
+  }
+
   /** Opens a consumer. */
   ConsumerQueue open(
       Destination destination,
@@ -89,9 +94,6 @@ final class SessionConsumers {
       throw JmsFaults.invalidDestination(
           name.name() + " is a " + name.kind() + ", which this call is not for");
     }
-    if (selector != null && !selector.isBlank()) {
-      throw JmsFaults.unavailable("a message selector is");
-    }
     connection.requireOwner(destination);
     ConsumerQueue queue = 
         new ConsumerQueue(
@@ -102,7 +104,7 @@ final class SessionConsumers {
     try {
       Awaiting.answer(
           link.openConsumer(
-              new BrokerLink.ConsumerSpec(queue.id(), sessionId, name, kind, subscription, null, noLocal, mode == AckMode.NONE)),
+              new BrokerLink.ConsumerSpec(queue.id(), sessionId, name, kind, subscription, normalised(selector), noLocal, mode == AckMode.NONE)),
           "opening a consumer of " + name.name());
     } catch (JMSException e) {
       inbox.close(queue);

@@ -122,6 +122,9 @@ public record BrokerMetrics(
    *     one
    * @param lagMillis by how much the oldest message of the backlog is older than the newest that
    *     was published; 0 if nothing waits
+   * @param selectorEvaluations how often its selector looked at a message since start, for itself
+   *     and for others of the destination that have the same selector
+   * @param selectorNanos what that took, from samples
    */
   public record SubscriptionUse(
       String name,
@@ -132,5 +135,33 @@ public record BrokerMetrics(
       long acknowledged,
       long expired,
       long oldestAgeMillis,
-      long lagMillis) {}
+      long lagMillis,
+      long selectorEvaluations,
+      long selectorNanos) {
+
+    /** One without a selector. */
+    public SubscriptionUse(
+        String name,
+        String kind,
+        int consumers,
+        long backlog,
+        long inFlight,
+        long acknowledged,
+        long expired,
+        long oldestAgeMillis,
+        long lagMillis) {
+      this(
+          name,
+          kind,
+          consumers,
+          backlog,
+          inFlight,
+          acknowledged,
+          expired,
+          oldestAgeMillis,
+          lagMillis,
+          0,
+          0);
+    }
+  }
 }

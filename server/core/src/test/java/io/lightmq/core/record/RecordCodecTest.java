@@ -17,11 +17,13 @@ import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Replaced;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -33,6 +35,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
@@ -46,6 +49,11 @@ class RecordCodecTest {
   private static final List<SequenceRange> RANGES =
       List.of(new SequenceRange(4, (3L << 32) | 5, 7), new SequenceRange(4, (4L << 32), 1));
 
+  private static final List<Unwanted> UNWANTED =
+      List.of(
+          new Unwanted(12, BitSet.valueOf(new long[] {0b10})),
+          new Unwanted(300, BitSet.valueOf(new long[] {0b11})));
+
   private static final List<ShardRecord> PLAIN =
       List.of(
           new Started(3, true),
@@ -56,6 +64,15 @@ class RecordCodecTest {
           new DestinationSet(9, Durability.PERFORMANCE),
           new DestinationDeleted(9),
           new SubscriptionOpened(12, 9, SubscriptionKind.DURABLE, "client", "sub", null, true),
+          new SubscriptionOpened(
+              13,
+              9,
+              SubscriptionKind.SHARED_DURABLE,
+              null,
+              "sub",
+              "price > 5 AND name = 'é'",
+              false,
+              new Replaced(8, 12)),
           new SubscriptionClosed(9, 12),
           new Acked(9, 12, Reason.EXPIRED, RANGES),
           new Purged(9, 12, 4, (3L << 32) | 900, RANGES),
@@ -75,7 +92,7 @@ class RecordCodecTest {
         RecordSamples.stamp(9),
         2,
         RecordSamples.messages("first", "second message"),
-        List.of(),
+        UNWANTED,
         (buffer, at) -> 55);
     writer.beginCommitted(LINK, 20, 2);
     writer.writeRun(
@@ -99,9 +116,11 @@ class RecordCodecTest {
     Published published = (Published) read.get(PLAIN.size());
     assertThat(published.link()).isEqualTo(LINK);
     assertThat(published.entries().count()).isEqualTo(2);
+    assertThat(published.unwanted()).isEqualTo(UNWANTED);
     Committed committed = (Committed) read.get(PLAIN.size() + 1);
     assertThat(committed.number()).isEqualTo(20);
     assertThat(committed.parts()).hasSize(2);
+    assertThat(((Published) committed.parts().get(0)).unwanted()).isEmpty();
     assertThat(committed.parts().get(1)).isEqualTo(new Acked(9, 12, Reason.ACKNOWLEDGED, RANGES));
   }
 
@@ -128,6 +147,24 @@ class RecordCodecTest {
       Files.writeString(golden, hex.replaceAll("(.{96})", "$1\n") + "\n", StandardCharsets.UTF_8);
     }
     assertThat(hex).isEqualTo(Files.readString(golden, StandardCharsets.UTF_8).replace("\n", ""));
+  }
+
+  @Test
+  void unwantedMessagesThatAreNotInTheRunAreRefused() {
+    HeapSink sink = new HeapSink(64_000);
+    new RecordWriter(sink)
+        .writeRun(
+            LINK,
+            19,
+            7,
+            RecordSamples.stamp(9),
+            2,
+            RecordSamples.messages("a", "b"),
+            List.of(new Unwanted(12, BitSet.valueOf(new long[] {0b100}))),
+            (buffer, at) -> 0);
+    assertThatThrownBy(() -> RecordSamples.decode(64_000, sink.written()))
+        .isInstanceOf(MalformedRecordException.class)
+        .hasMessageContaining("does not want message 2 of 2");
   }
 
   @Test

@@ -109,7 +109,7 @@ class StateGoldenTest {
     records.add(acked(2, 5, new SequenceRange(9, FIRST, 1)));
     records.add(
         new SubscriptionOpened(
-            6, 2, SubscriptionKind.SHARED_DURABLE, null, "bérénice", null, false));
+            6, 2, SubscriptionKind.SHARED_DURABLE, null, "bérénice", "name = 'é'", false));
     records.add(new DestinationCreated(3, name(DestinationKind.QUEUE, "gone"), Durability.HIGH));
     records.add(new DestinationDeleted(3));
     records.add(new Refused(LINK, 3, FaultCode.DESTINATION_GONE, "destination 3 was deleted"));
@@ -235,6 +235,10 @@ class StateGoldenTest {
     Subscription desk = state.durableSubscription(new SubscriptionKey("desk", "all"));
     assertThat(desk).isNotNull();
     assertThat(desk.noLocal()).isTrue();
+    assertThat(desk.selectorText()).isNull();
+    assertThat(state.durableSubscription(new SubscriptionKey(null, "bérénice")))
+        .extracting(Subscription::selectorText)
+        .isEqualTo("name = 'é'");
     assertThat(state.durableSubscription(new SubscriptionKey(null, "bérénice")))
         .extracting(Subscription::kind)
         .isEqualTo(SubscriptionKind.SHARED_DURABLE);
