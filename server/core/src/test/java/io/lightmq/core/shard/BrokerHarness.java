@@ -127,7 +127,7 @@ final class BrokerHarness {
 
   Peer.Reply tryConsumer(
       FakePeer peer, int id, DestinationName name, Command.Subscribe subscribe, String named) {
-    return tryConsumer(peer, id, name, subscribe, named, false);
+    return tryConsumer(peer, id, name, subscribe, named, null, false);
   }
 
   Peer.Reply tryConsumer(
@@ -136,11 +136,12 @@ final class BrokerHarness {
       DestinationName name,
       Command.Subscribe subscribe,
       String named,
+      String selector,
       boolean noAcknowledge) {
     int c = nextCorrelation();
     broker.submit(
         new Command.AttachConsumer(
-            peer, c, id, 1, name, subscribe, named, null, false, noAcknowledge, true));
+            peer, c, id, 1, name, subscribe, named, selector, false, noAcknowledge, true));
     return reply(peer, c);
   }
 
@@ -247,7 +248,7 @@ final class BrokerHarness {
     MessageWriter writer = new MessageWriter(1 << 16);
     writer
         .start(io.lightmq.wire.entry.BodyType.TEXT, sample.priority(), persistent, timeToLive, 0)
-        .properties(Map.of())
+        .properties(Map.of("n", sample.text().length() % 7))
         .textBody(sample.text())
         .finish();
     return ByteBuffer.wrap(writer.toByteArray());

@@ -180,7 +180,7 @@ interface Invariant {
     public void end(SimulationModel model) {
       for (SimulationModel.Transaction transaction : model.transactions) {
         for (Message out : transaction.out()) {
-          check(transaction, out);
+          out.all().forEach(each -> check(transaction, each));
         }
       }
     }

@@ -234,8 +234,8 @@ final class SimulatedClient {
             1,
             queue.destination,
             topic ? Subscribe.DURABLE : Subscribe.QUEUE,
-            topic ? "sub" : null,
-            null,
+            queue.subscription,
+            queue.wanted.selector(),
             false,
             simulation.consumesByPulling(id, consumer),
             true));
@@ -264,8 +264,7 @@ final class SimulatedClient {
   private Message newMessage(Queue queue, boolean persistent, int priority) {
     String text = "c" + id + "." + nextOrder + "-" + "x".repeat(random.nextInt(200));
     Message message = new Message(text, id, nextOrder++, persistent, priority);
-    queue.messages.put(text, message);
-    return message;
+    return queue.sent(message);
   }
 
   /** Mostly the default, else any. */
@@ -382,7 +381,7 @@ final class SimulatedClient {
     List<Message> light = volatileRuns.remove(receipt.correlation());
     if (light != null) {
       if (receipt.code() != FaultCode.OK) {
-        light.forEach(message -> message.refused = true);
+        light.forEach(SimulatedClient::refused);
       }
       return;
     }
@@ -411,16 +410,18 @@ final class SimulatedClient {
 
   private void answered(Sent sent, FaultCode code, boolean durably) {
     if (code == FaultCode.OK) {
-      for (Message message : sent.messages) {
-        message.confirmed = true;
-        message.confirmedDurably |= sent.durable || durably;
+      for (Message sentOne : sent.messages) {
+        for (Message message : sentOne.all()) {
+          message.confirmed = true;
+          message.confirmedDurably |= sent.durable || durably;
+        }
       }
       if (sent.transaction != null) {
         sent.transaction.in().forEach(message -> acknowledged(message, sent.durable || durably));
       }
       return;
     }
-    sent.messages.forEach(message -> message.refused = true);
+    sent.messages.forEach(SimulatedClient::refused);
     if (sent.transaction != null) {
       for (Message message : sent.transaction.in()) {
         message.inTransaction = false;
@@ -428,6 +429,10 @@ final class SimulatedClient {
       }
       simulation.model().transactions.remove(sent.transaction);
     }
+  }
+
+  private static void refused(Message message) {
+    message.all().forEach(each -> each.refused = true);
   }
 
   private static void acknowledged(Message message, boolean durably) {

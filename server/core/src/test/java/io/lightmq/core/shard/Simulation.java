@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.shard.Command.Subscribe;
 import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.shard.SimulationModel.IntRange;
 import io.lightmq.core.shard.SimulationModel.Message;
 import io.lightmq.core.shard.SimulationModel.Queue;
 import io.lightmq.core.sim.PowerCut;
@@ -56,13 +57,10 @@ final class Simulation {
   private final Random random;
   private final BrokerHarness harness;
   private final Plant plant;
-  private final List<Queue> queues =
-      List.of(
-          new Queue(new DestinationName(DestinationKind.QUEUE, "high"), true),
-          new Queue(new DestinationName(DestinationKind.QUEUE, "fast.q"), false),
-          new Queue(new DestinationName(DestinationKind.TOPIC, "topic"), true),
-          new Queue(new DestinationName(DestinationKind.QUEUE, "short-lived"), true));
-  private final SimulationModel model = new SimulationModel(queues);
+  private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "topic");
+
+  private final List<Queue> queues;
+  private final SimulationModel model;
   private final List<Invariant> invariants = Invariant.all();
   private final Map<Queue, Long> lastKnownIds = new HashMap<>();
   private final List<SimulatedClient> clients = new ArrayList<>();
@@ -74,6 +72,8 @@ final class Simulation {
   Simulation(long seed, Plant plant) {
     this.seed = seed;
     this.random = new Random(seed);
+    this.queues = queues(new Random(~seed));
+    this.model = new SimulationModel(queues);
     this.harness = new BrokerHarness(seed);
     this.plant = plant;
     int[] fileBytes = {16 << 10, 20 << 10, 32 << 10, 64 << 10};
@@ -82,6 +82,26 @@ final class Simulation {
             fileBytes[random.nextInt(fileBytes.length)], 1 << (15 + random.nextInt(3)));
     harness.wrap = plant::disk;
     harness.destaging = plant::destaging;
+  }
+
+  /** One topic has two subscriptions; what one or both want is often not all. */
+  private static List<Queue> queues(Random choice) {
+    Queue topic = new Queue(TOPIC, true, "sub", range(choice));
+    Queue other = new Queue(TOPIC, true, "picky", range(choice));
+    topic.twin = other;
+    return List.of(
+        new Queue(new DestinationName(DestinationKind.QUEUE, "high"), true),
+        new Queue(new DestinationName(DestinationKind.QUEUE, "fast.q"), false),
+        topic,
+        new Queue(new DestinationName(DestinationKind.QUEUE, "short-lived"), true),
+        other);
+  }
+
+  private static IntRange range(Random choice) {
+    int low = choice.nextInt(7);
+    return choice.nextInt(3) == 0
+        ? new IntRange(0, 6)
+        : new IntRange(low, low + choice.nextInt(7 - low));
   }
 
   BrokerHarness harness() {
@@ -109,8 +129,9 @@ final class Simulation {
     return crashes;
   }
 
+  /** Where something may be sent to. */
   Queue anyQueue() {
-    return queues.get(random.nextInt(queues.size()));
+    return queues.get(random.nextInt(queues.size() - 1));
   }
 
   long lastKnownId(Queue queue) {
@@ -180,11 +201,27 @@ final class Simulation {
 
   private void subscribeTopic() {
     FakePeer peer = harness.attach(new java.util.UUID(99, seed), 1, 1, "client0");
-    lastKnownIds.put(
-        queues.get(2),
-        harness.consumer(peer, 1, queues.get(2).destination, Subscribe.DURABLE, "sub"));
+    for (Queue topic : List.of(queues.get(2), queues.get(4))) {
+      lastKnownIds.put(topic, open(peer, queues.indexOf(topic) + 1, topic));
+    }
     harness.broker.submit(new Command.Detach(peer, true));
     harness.loops.runUntilIdle();
+  }
+
+  private long open(FakePeer peer, int consumer, Queue queue) {
+    Peer.Reply reply =
+        harness.tryConsumer(
+            peer,
+            consumer,
+            queue.destination,
+            queue.subscription == null ? Subscribe.QUEUE : Subscribe.DURABLE,
+            queue.subscription,
+            queue.wanted.selector(),
+            false);
+    if (reply instanceof Peer.Reply.ConsumerAttached attached) {
+      return attached.destinationId();
+    }
+    throw new AssertionError("consumer was answered " + reply);
   }
 
   private void step() throws IOException {
@@ -325,13 +362,7 @@ final class Simulation {
         new Command.Attach(peer, 1_000_000, new java.util.UUID(98, seed), 1, 1, "client0"));
     harness.reply(peer, 1_000_000);
     for (int i = 0; i < queues.size(); i++) {
-      boolean topic = !queues.get(i).destination.kind().isQueue();
-      harness.consumer(
-          peer,
-          i + 1,
-          queues.get(i).destination,
-          topic ? Subscribe.DURABLE : Subscribe.QUEUE,
-          topic ? "sub" : null);
+      open(peer, i + 1, queues.get(i));
       List<Received> got = harness.pull(peer, i + 1, 100);
       while (!got.isEmpty()) {
         got = harness.pull(peer, i + 1, 100);

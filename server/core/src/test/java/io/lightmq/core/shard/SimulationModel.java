@@ -36,12 +36,25 @@ final class SimulationModel {
     boolean inTransaction;
     long sequence = -1;
 
+    /** The same message as the topic's other subscription sees it, if that wants it. */
+    Message twin;
+
     Message(String text, int producer, int order, boolean persistent, int priority) {
       this.text = text;
       this.producer = producer;
       this.order = order;
       this.persistent = persistent;
       this.priority = priority;
+    }
+
+    /** This and its twin. */
+    List<Message> all() {
+      return twin == null ? List.of(this) : List.of(this, twin);
+    }
+
+    /** What selectors look at: the property that the harness puts on messages. */
+    int n() {
+      return text.length() % 7;
     }
 
     /** The last drain is after every transaction. */
@@ -62,18 +75,59 @@ final class SimulationModel {
     }
   }
 
+  /** What a subscription wants of the messages' property n. */
+  record IntRange(int low, int high) {
+    boolean holds(int n) {
+      return n >= low && n <= high;
+    }
+
+    /** The selector; none for everything. */
+    String selector() {
+      return low == 0 && high == 6 ? null : "n BETWEEN " + low + " AND " + high;
+    }
+  }
+
   /** Where one reader's messages come from: a queue, or a topic's durable subscription. */
   static final class Queue {
     final DestinationName destination;
     final boolean high;
+    final String subscription;
+    final IntRange wanted;
     final Map<String, Message> messages = new LinkedHashMap<>();
 
     /** Messages that were acknowledged by a pull and may not have been sent. */
     int mayMiss;
 
+    /** The same topic's other subscription. */
+    Queue twin;
+
     Queue(DestinationName destination, boolean high) {
+      this(destination, high, null, new IntRange(0, 6));
+    }
+
+    Queue(DestinationName destination, boolean high, String subscription, IntRange wanted) {
       this.destination = destination;
       this.high = high;
+      this.subscription = subscription;
+      this.wanted = wanted;
+    }
+
+    /** Keeps a message that was sent here, as far as its readers want it. */
+    Message sent(Message message) {
+      if (wanted.holds(message.n())) {
+        messages.put(message.text, message);
+      }
+      if (twin != null && twin.wanted.holds(message.n())) {
+        message.twin =
+            new Message(
+                message.text,
+                message.producer,
+                message.order,
+                message.persistent,
+                message.priority);
+        twin.messages.put(message.text, message.twin);
+      }
+      return message;
     }
 
     String name() {

@@ -42,7 +42,7 @@ class TopicSelectorTest {
       boolean noLocal) {
     int c = bench.nextCorrelation();
     bench.broker.submit(
-        new Command.AttachConsumer(peer, c, id, 1, topic, kind, name, selector, noLocal, true));
+        new Command.AttachConsumer(peer, c, id, 1, topic, kind, name, selector, noLocal, false, true));
     return bench.reply(peer, c);
   }
 
