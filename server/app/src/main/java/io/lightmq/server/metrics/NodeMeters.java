@@ -41,6 +41,8 @@ public final class NodeMeters implements AutoCloseable {
   private final MultiCounter publishedBytes;
   private final MultiCounter acknowledged;
   private final MultiCounter expired;
+  private final MultiCounter selectorEvaluations;
+  private final MultiCounter selectorMicros;
   private NodeMetrics current;
   private double ioWaitShare = Double.NaN;
 
@@ -60,6 +62,14 @@ public final class NodeMeters implements AutoCloseable {
         new MultiCounter(
             registry, "lightmq.acknowledged.messages", "Messages acknowledged since start.");
     expired = new MultiCounter(registry, "lightmq.expired.messages", "Messages that expired.");
+    selectorEvaluations =
+        new MultiCounter(
+            registry,
+            "lightmq.selector.evaluations",
+            "Messages that the subscription's selector was evaluated on.");
+    selectorMicros =
+        new MultiCounter(
+            registry, "lightmq.selector.micros", "Microseconds that took, from samples.");
     multiGauge("lightmq.backlog.messages", "Messages that are not acknowledged.");
     multiGauge("lightmq.in.flight.messages", "Messages given to consumers, not acknowledged yet.");
     multiGauge("lightmq.consumers", "Consumers of the subscription.");
@@ -97,6 +107,8 @@ public final class NodeMeters implements AutoCloseable {
     Map<Tags, Long> publishedBytesNow = new HashMap<>();
     Map<Tags, Long> acknowledgedNow = new HashMap<>();
     Map<Tags, Long> expiredNow = new HashMap<>();
+    Map<Tags, Long> evaluationsNow = new HashMap<>();
+    Map<Tags, Long> selectorMicrosNow = new HashMap<>();
     Map<String, List<MultiGauge.Row<?>>> rows = new HashMap<>();
     for (DestinationUse destination : broker.destinations()) {
       Tags tags =
@@ -112,6 +124,10 @@ public final class NodeMeters implements AutoCloseable {
         Tags inner = tags.and("subscription", subscription.name());
         acknowledgedNow.put(inner, subscription.acknowledged());
         expiredNow.put(inner, subscription.expired());
+        if (subscription.selectorEvaluations() > 0) {
+          evaluationsNow.put(inner, subscription.selectorEvaluations());
+          selectorMicrosNow.put(inner, subscription.selectorNanos() / 1_000);
+        }
         row(rows, "lightmq.backlog.messages", inner, (double) subscription.backlog());
         row(rows, "lightmq.in.flight.messages", inner, (double) subscription.inFlight());
         row(rows, "lightmq.consumers", inner, subscription.consumers());
@@ -128,6 +144,8 @@ public final class NodeMeters implements AutoCloseable {
     publishedBytes.set(publishedBytesNow);
     acknowledged.set(acknowledgedNow);
     expired.set(expiredNow);
+    selectorEvaluations.set(evaluationsNow);
+    selectorMicros.set(selectorMicrosNow);
     gauges.forEach(
         (name, gauge) -> gauge.register(rows.getOrDefault(name, new ArrayList<>()), true));
   }

@@ -32,7 +32,7 @@ class NodeMetersTest {
 
   private NodeMetrics reading() {
     SubscriptionUse subscription =
-        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 5_000, 61_500);
+        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 5_000, 61_500, 40, 12_345);
     DestinationUse orders =
         new DestinationUse(
             new DestinationName(DestinationKind.QUEUE, "orders"),
@@ -91,6 +91,8 @@ class NodeMetersTest {
     assertThat(line("lightmq_consume_rate")).endsWith(" 50.0");
     assertThat(line("lightmq_published_messages_total")).endsWith(" 1000.0");
     assertThat(line("lightmq_acknowledged_messages_total")).endsWith(" 500.0");
+    assertThat(line("lightmq_selector_evaluations_total")).endsWith(" 40.0");
+    assertThat(line("lightmq_selector_micros_total")).endsWith(" 12.0");
   }
 
   @Test

@@ -3,6 +3,9 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.wire.entry.MessageWriter;
+import io.lightmq.wire.entry.MessageReader;
+import io.lightmq.wire.entry.BodyType;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.shard.Simulation.Plant;
@@ -14,6 +17,7 @@ import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.segment.Wanted;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import java.util.Map;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -106,6 +110,53 @@ class PlantedBugTest {
       }
     }
     isFound(Planted::new);
+  }
+
+  @Test
+  void selectingByWhatIsNotInTheMessageIsFound() {
+    class Planted extends Plant {
+      @Override
+      void submit(Broker broker, Command.Publish publish) {
+        broker.submit(
+            new Command.Publish(
+                publish.peer(),
+                publish.correlation(),
+                publish.destinationId(),
+                publish.number(),
+                publish.count(),
+                withOtherProperties(publish.messages())));
+      }
+    }
+    isFound(Planted::new);
+  }
+
+  /** The same messages; the property that selectors look at is one more. */
+  private static Command.Bytes withOtherProperties(Command.Bytes bytes) {
+    ByteBuffer messages = bytes.buffer();
+    MessageWriter writer = new MessageWriter(1 << 16);
+    ByteBuffer changed = ByteBuffer.allocate(messages.remaining());
+    for (int at = messages.position(); at < messages.limit(); at += 4 + messages.getInt(at)) {
+      MessageReader reader = new MessageReader(messages, at + 4, messages.getInt(at));
+      Integer n = (Integer) reader.property("n");
+      writer
+          .start(BodyType.TEXT, reader.priority(), reader.isPersistent(), 0, 0)
+          .properties(Map.of("n", n == null ? 0 : (n + 1) % 7))
+          .textBody(reader.textBody())
+          .finish();
+      changed.putInt(writer.length()).put(writer.array(), 0, writer.length());
+    }
+    changed.flip();
+    return new Command.Bytes() {
+      @Override
+      public ByteBuffer buffer() {
+        return changed;
+      }
+
+      @Override
+      public void release() {
+        bytes.release();
+      }
+    };
   }
 
   @Test
