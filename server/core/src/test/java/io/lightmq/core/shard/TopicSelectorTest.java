@@ -233,7 +233,7 @@ class TopicSelectorTest {
     long topic = attached(peer, 1, DURABLE, "d", "n > 1");
     publish(peer, topic, true, false, 5);
     assertThat(code(attach(peer, 2, TOPIC, DURABLE, "d", "n > 2", false)))
-        .isEqualTo(FaultCode.INVALID_SUBSCRIPTION);
+        .isEqualTo(FaultCode.IN_USE);
     detach(peer, 1);
     attached(peer, 1, DURABLE, "d", "n > 2");
     assertThat(take(peer, 1, topic)).isEmpty();
@@ -269,9 +269,9 @@ class TopicSelectorTest {
       attached(peer, 1, kind, "s", "n > 1");
       attached(peer, 2, kind, "s", "n > 1");
       assertThat(code(attach(peer, 3, TOPIC, kind, "s", "n > 2", false)))
-          .isEqualTo(FaultCode.INVALID_SUBSCRIPTION);
+          .isEqualTo(FaultCode.IN_USE);
       assertThat(code(attach(peer, 3, TOPIC, kind, "s", null, false)))
-          .isEqualTo(FaultCode.INVALID_SUBSCRIPTION);
+          .isEqualTo(FaultCode.IN_USE);
       detach(peer, 1);
       detach(peer, 2);
       attached(peer, 1, kind, "s", "n > 2");
