@@ -112,7 +112,7 @@ public final class UserStore implements Authenticator {
    */
   public static Optional<UserStore> find(Path directory) throws IOException {
     return Files.exists(directory.resolve(FILE))
-        ? Optional.of(open(directory, false).users())
+        ? Optional.of(open(directory, false, false).users())
         : Optional.empty();
   }
 
