@@ -271,6 +271,7 @@ final class ControlFormats {
       case SHARED -> 2;
       case DURABLE -> 3;
       case SHARED_DURABLE -> 4;
+      case BROWSE -> 5;
     };
   }
 
@@ -282,8 +283,9 @@ final class ControlFormats {
       case 2 -> Frame.Subscribe.SHARED;
       case 3 -> Frame.Subscribe.DURABLE;
       case 4 -> Frame.Subscribe.SHARED_DURABLE;
+      case 5 -> Frame.Subscribe.BROWSE;
       default ->
-          throw ProtocolException.bad("subscribe code " + code + " is unknown; known are 0 to 4");
+          throw ProtocolException.bad("subscribe code " + code + " is unknown; known are 0 to 5");
     };
   }
 

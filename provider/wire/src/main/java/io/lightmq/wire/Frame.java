@@ -121,13 +121,18 @@ public sealed interface Frame {
     /** A named durable subscription with one consumer at a time. */
     DURABLE,
     /** A named durable subscription shared by consumers. */
-    SHARED_DURABLE
+    SHARED_DURABLE,
+    /**
+     * A look at what a queue has now: deliveries are in flight to nobody, and the pull that ends
+     * with OK is the end of the look.
+     */
+    BROWSE
   }
 
   /**
    * Opens a consumer; answered by {@link ConsumerAttached}. It gets nothing before it pulls.
    *
-   * @param subscription the name, null for QUEUE and PLAIN
+   * @param subscription the name, null for QUEUE, PLAIN and BROWSE
    * @param selector the message selector, null for none
    * @param noAcknowledge whether what it is sent counts as acknowledged, before it is sent
    */

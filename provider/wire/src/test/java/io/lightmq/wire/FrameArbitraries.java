@@ -63,7 +63,7 @@ final class FrameArbitraries {
               number(),
               number(),
               destination(),
-              Frame.Subscribe.values()[random.nextInt(5)],
+              Frame.Subscribe.values()[random.nextInt(6)],
               maybe(),
               maybe(),
               random.nextBoolean(),

@@ -54,6 +54,8 @@ public enum FaultCode {
   BROKER_FAILED(42),
   /** The broker is shutting down. */
   CLOSING(43),
+  /** Stored bytes cannot be read, also when looked up again; the broker's log has the place. */
+  DAMAGED(44),
   /** An admin verb or argument that is unknown or wrong. */
   BAD_REQUEST(50),
   /** The peer was silent for too long. */

@@ -105,6 +105,11 @@ final class Batches {
   }
 
   private void locate(DurableLane lane, long sequence) {
+    locate(lane, sequence, location);
+  }
+
+  /** Finds the place of a message that is needed. */
+  static void locate(DurableLane lane, long sequence, Location location) {
     if (!lane.locate(sequence, location)) {
       throw new IllegalStateException(
           "sequence %d of destination %d lane %d is needed, but has no place: neither in %d pieces nor in the journal"
@@ -189,8 +194,7 @@ final class Batches {
         && fetch.estimatedBytes < consumer.bytes
         && view.next(most - fetch.messages, decisions)
         && view.lane() == lane) {
-      locate(lane, view.from());
-      if (!addPart(fetch, view.from(), view.count(), consumer.bytes)) {
+      if (!addPart(fetch, view.from(), view.count())) {
         break;
       }
       Fetch.Part part = fetch.parts.get(fetch.parts.size() - 1);
@@ -199,7 +203,13 @@ final class Batches {
     return fetch;
   }
 
-  private boolean addPart(Fetch fetch, long from, int count, int maxBytes) {
+  /** Adds the first of consecutive messages to a fetch; false if they are in memory. */
+  boolean addPart(Fetch fetch, long from, int count) {
+    locate((DurableLane) fetch.lane, from);
+    return addDurable(fetch, from, count, fetch.maxBytes);
+  }
+
+  private boolean addDurable(Fetch fetch, long from, int count, int maxBytes) {
     if (location.piece() != null) {
       long each = Math.max(1, location.piece().bytes() / location.piece().count());
       long last = Math.min(from + count - 1, location.piece().lastSequence());
@@ -245,7 +255,7 @@ final class Batches {
   int keepWanted(Fetch fetch, ByteBuffer bytes) {
     Consumer consumer = fetch.consumer;
     Subscription subscription = consumer.subscription();
-    DurableLane lane = fetch.lane;
+    Lane lane = fetch.lane;
     gather.clear();
     int at = 0;
     int kept = 0;

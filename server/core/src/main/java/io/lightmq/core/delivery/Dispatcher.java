@@ -60,6 +60,7 @@ public final class Dispatcher {
 
   private final ParkedPulls parked = new ParkedPulls();
   private final Batches batches;
+  private final Browsers browsers;
   private int underWay;
   private long nowNanos;
 
@@ -68,12 +69,19 @@ public final class Dispatcher {
     this.fetcher = fetcher;
     this.decisions = decisions;
     this.batches = new Batches(window, decisions);
+    this.browsers = new Browsers(window, fetcher, decisions, batches);
   }
 
   /** Sets what counts as now. */
   public void time(long nanos, long wallMillis) {
     nowNanos = nanos;
     batches.time(wallMillis);
+    browsers.time(wallMillis);
+  }
+
+  /** The looks at queues. */
+  public Browsers browsers() {
+    return browsers;
   }
 
   // ---- who is there ----
@@ -86,6 +94,7 @@ public final class Dispatcher {
   /** A connection went: what is in flight to it is free again, and flagged as seen. */
   public void disconnect(Recipient recipient) {
     detach(List.copyOf(recipient.consumers.values()), true);
+    browsers.disconnect(recipient);
   }
 
   /** Opens a consumer that acknowledges what it has done. */
@@ -141,6 +150,7 @@ public final class Dispatcher {
 
   /** A subscription is about to end: its consumers go, and their open pulls are answered so. */
   public void end(Subscription subscription, FaultCode code) {
+    browsers.end(subscription, code);
     Line line = lines.get(subscription);
     if (line == null) {
       return;
@@ -273,6 +283,7 @@ public final class Dispatcher {
 
   /** The outlet takes deliveries again. */
   public void writable(Recipient recipient) {
+    browsers.writable(recipient);
     List<Subscription> woken = new ArrayList<>();
     for (Consumer consumer = recipient.blocked.first();
         consumer != null;

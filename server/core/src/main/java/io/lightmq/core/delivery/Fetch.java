@@ -1,6 +1,6 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.storage.segment.Piece;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -27,7 +27,10 @@ final class Fetch {
   record InPiece(long from, int count, Piece piece) implements Part {}
 
   final Consumer consumer;
-  final DurableLane lane;
+
+  /** Where all parts are. */
+  final Lane lane;
+
   final int maxBytes;
   final boolean again;
   final List<Part> parts = new ArrayList<>();
@@ -41,7 +44,7 @@ final class Fetch {
   int taken;
   @Nullable IOException failure;
 
-  Fetch(Consumer consumer, DurableLane lane, int maxBytes, boolean again) {
+  Fetch(Consumer consumer, Lane lane, int maxBytes, boolean again) {
     this.consumer = consumer;
     this.lane = lane;
     this.maxBytes = maxBytes;

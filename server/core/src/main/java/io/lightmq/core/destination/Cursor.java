@@ -91,7 +91,12 @@ final class Cursor {
 
   /** The lowest unacknowledged sequence, or the lane's end. */
   long firstUnacknowledged() {
-    long at = Math.max(start, lane.extents.start());
+    return nextUnacknowledged(start);
+  }
+
+  /** The lowest unacknowledged sequence that is at least this one, or the lane's end. */
+  long nextUnacknowledged(long from) {
+    long at = Math.max(Math.max(from, start), lane.extents.start());
     while (true) {
       at = lane.extents.ceiling(at);
       if (!lane.exists(at)) {

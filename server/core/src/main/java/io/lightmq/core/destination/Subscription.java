@@ -150,6 +150,11 @@ public final class Subscription {
     return closed;
   }
 
+  /** A browser's look at what is visible now; of a queue only. */
+  public Look look() {
+    return new Look(this, Arrays.asList(cursors));
+  }
+
   /** The messages in flight of a new consumer: none. */
   public Holding newHolding() {
     return new Holding(this, memory);

@@ -55,7 +55,9 @@ public sealed interface Command {
     PLAIN,
     SHARED,
     DURABLE,
-    SHARED_DURABLE
+    SHARED_DURABLE,
+    /** A look at a queue, which takes nothing; section 4.8. */
+    BROWSE
   }
 
   /**

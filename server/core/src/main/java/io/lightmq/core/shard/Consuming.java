@@ -58,6 +58,14 @@ final class Consuming {
 
   void attachConsumer(Command.AttachConsumer command) {
     PeerSession session = sessions.attached(command.peer());
+    if (command.subscribe() == Command.Subscribe.BROWSE) {
+      Destination destination = subscribing.browse(session, command);
+      replyWithId(
+          command.peer(),
+          command.correlation(),
+          new Peer.Reply.ConsumerAttached(destination.id()));
+      return;
+    }
     Consumer consumer = subscribing.open(session, command);
     Peer.Reply reply = new Peer.Reply.ConsumerAttached(consumer.subscription().destination().id());
     if (consumer.subscription().kind().isDurable()
@@ -75,6 +83,7 @@ final class Consuming {
     if (consumer != null) {
       subscribing.close(session, List.of(consumer), false);
     }
+    dispatcher.browsers().close(session.recipient(), command.consumerId());
     ok(command.peer(), command.correlation());
   }
 
@@ -87,6 +96,7 @@ final class Consuming {
       }
     }
     subscribing.close(session, closing, false);
+    dispatcher.browsers().closeSession(session.recipient(), command.sessionId());
     ok(command.peer(), command.correlation());
   }
 
@@ -133,7 +143,17 @@ final class Consuming {
   void pull(Command.Pull command) {
     PeerSession session = sessions.find(command.peer());
     Consumer consumer = session == null ? null : session.recipient().consumer(command.consumerId());
-    if (consumer == null) {
+    if (session != null
+        && dispatcher.browsers().isOpen(session.recipient(), command.consumerId())) {
+      dispatcher
+          .browsers()
+          .pull(
+              session.recipient(),
+              command.consumerId(),
+              command.pullId(),
+              command.messages(),
+              command.bytes());
+    } else if (consumer == null) {
       command
           .peer()
           .pullDone(command.consumerId(), command.pullId(), FaultCode.DESTINATION_GONE, 0);

@@ -176,7 +176,7 @@ final class Sessions {
     if (!byConnection.remove(session.peer().connectionId(), session)) {
       return;
     }
-    subscribing.close(session, List.copyOf(session.recipient().consumers()), !clean);
+    subscribing.closeAll(session, !clean);
     for (Destination temporary : List.copyOf(session.temporaries().values())) {
       subscribing.delete(temporary);
     }

@@ -136,13 +136,37 @@ final class Subscribing {
 
   // ---- consumers ----
 
+  private void checkUnused(PeerSession session, int consumerId) {
+    if (session.recipient().consumer(consumerId) != null
+        || dispatcher.browsers().isOpen(session.recipient(), consumerId)) {
+      throw new Refusal(FaultCode.PROTOCOL_ERROR, "consumer " + consumerId + " is open already");
+    }
+  }
+
+  /**
+   * Opens a browser. A temporary queue may be browsed by other connections too: the specification
+   * leaves only its consumption to the connection that made it.
+   */
+  Destination browse(PeerSession session, Command.AttachConsumer command) {
+    checkUnused(session, command.consumerId());
+    checkKind(command, true);
+    Selector selector = selector(command.selector());
+    Destination destination = resolve(command.destination(), command.mayCreate());
+    dispatcher
+        .browsers()
+        .open(
+            session.recipient(),
+            command.consumerId(),
+            command.sessionId(),
+            destination.queueSubscription(),
+            selector);
+    return destination;
+  }
+
   /** Opens a consumer, with its subscription if that is new. */
   Consumer open(PeerSession session, Command.AttachConsumer command) {
     DestinationName name = command.destination();
-    if (session.recipient().consumer(command.consumerId()) != null) {
-      throw new Refusal(
-          FaultCode.PROTOCOL_ERROR, "consumer " + command.consumerId() + " is open already");
-    }
+    checkUnused(session, command.consumerId());
     boolean queue = command.subscribe() == Command.Subscribe.QUEUE;
     Interest interest =
         new Interest(
@@ -155,15 +179,7 @@ final class Subscribing {
               + command.selector()
               + "\"");
     }
-    if (queue != name.kind().isQueue()) {
-      throw new Refusal(
-          FaultCode.INVALID_DESTINATION,
-          name.name()
-              + " is a "
-              + name.kind()
-              + "; it cannot be consumed as "
-              + command.subscribe());
-    }
+    checkKind(command, queue);
     if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
       throw new Refusal(
           FaultCode.NOT_OWNER,
@@ -185,6 +201,7 @@ final class Subscribing {
               durable(session, destination, command, interest, SubscriptionKind.DURABLE);
           case SHARED_DURABLE ->
               durable(session, destination, command, interest, SubscriptionKind.SHARED_DURABLE);
+          case BROWSE -> throw new IllegalStateException("a browser has no subscription");
         };
     return dispatcher.attach(
         session.recipient(),
@@ -203,6 +220,19 @@ final class Subscribing {
       return Selector.parse(text);
     } catch (InvalidSelectorException e) {
       throw new Refusal(FaultCode.INVALID_SELECTOR, e.getMessage());
+    }
+  }
+
+  private static void checkKind(Command.AttachConsumer command, boolean queue) {
+    DestinationName name = command.destination();
+    if (queue != name.kind().isQueue()) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          name.name()
+              + " is a "
+              + name.kind()
+              + "; it cannot be consumed as "
+              + command.subscribe());
     }
   }
 
@@ -343,6 +373,12 @@ final class Subscribing {
         "subscription \""
             + key.name()
             + "\" has an active consumer; close that first");
+  }
+
+  /** Closes what a connection has open; {@code seen} as in {@link #close}. */
+  void closeAll(PeerSession session, boolean seen) {
+    close(session, List.copyOf(session.recipient().consumers()), seen);
+    dispatcher.browsers().disconnect(session.recipient());
   }
 
   /**

@@ -188,6 +188,20 @@ final class BrokerHarness {
     return List.copyOf(peer.received.subList(before, peer.received.size()));
   }
 
+  /** Pulls a browser that is open until its look is over. */
+  List<FakePeer.Received> browse(FakePeer peer, int browser, int messages, int bytes) {
+    int before = peer.received.size();
+    while (true) {
+      int answered = peer.received.size() + peer.pullsDone.size();
+      int pull = nextCorrelation();
+      broker.submit(new Command.Pull(peer, browser, pull, messages, bytes, 0));
+      loops.runUntil(() -> peer.received.size() + peer.pullsDone.size() > answered);
+      if (peer.pullsDone.contains(browser + "/" + pull + "/" + FaultCode.OK)) {
+        return List.copyOf(peer.received.subList(before, peer.received.size()));
+      }
+    }
+  }
+
   Peer.Reply acknowledge(FakePeer peer, int consumer, long destination, SequenceRange... ranges) {
     int c = nextCorrelation();
     broker.submit(

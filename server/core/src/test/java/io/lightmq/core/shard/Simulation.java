@@ -342,6 +342,16 @@ final class Simulation {
     return message;
   }
 
+  /** What a browser sees of a queue. */
+  private List<String> browse(Queue queue) {
+    FakePeer peer = harness.attach();
+    harness.consumer(peer, 1, queue.destination, Subscribe.BROWSE, null);
+    List<Received> seen =
+        harness.browse(peer, 1, 1 + random.nextInt(20), 1 + random.nextInt(4000));
+    harness.broker.submit(new Command.Detach(peer, true));
+    return seen.stream().map(Received::text).toList();
+  }
+
   /** Takes all that is there, as one client with nobody beside it. */
   private void drain() throws IOException {
     harness.loops.runUntilIdle();
@@ -363,9 +373,17 @@ final class Simulation {
     harness.reply(peer, 1_000_000);
     for (int i = 0; i < queues.size(); i++) {
       open(peer, i + 1, queues.get(i));
+      boolean topic = !queues.get(i).destination.kind().isQueue();
+      List<String> waiting = topic ? List.of() : browse(queues.get(i));
+      int before = peer.received.size();
       List<Received> got = harness.pull(peer, i + 1, 100);
       while (!got.isEmpty()) {
         got = harness.pull(peer, i + 1, 100);
+      }
+      List<String> came = peer.received.subList(before, peer.received.size()).stream().map(Received::text).toList();
+      if (!topic && !came.equals(waiting)) {
+        throw new AssertionError(
+            "a browser of " + queues.get(i).name() + " saw " + waiting + ", a consumer " + came);
       }
     }
     harness.close();

@@ -1,0 +1,26 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.Look;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector;
+import org.jspecify.annotations.Nullable;
+
+/** One open look of a connection at a queue, with the pull that it has open. */
+@OwnedBy("shard")
+final class Browser {
+  /** Never attached to a subscription: it lends connection, ids and pull to what reads for it. */
+  final Consumer consumer;
+
+  final Look look;
+
+  /** Which messages it wants; null for all. */
+  final Selector.@Nullable Evaluator wanted;
+
+  boolean closed;
+
+  Browser(Consumer consumer, Look look, @Nullable Selector selector) {
+    this.consumer = consumer;
+    this.look = look;
+    this.wanted = selector == null ? null : selector.evaluator();
+  }
+}
