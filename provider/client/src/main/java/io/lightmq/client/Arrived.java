@@ -67,7 +67,7 @@ record Arrived(
   }
 
   /** Walks through a delivery's exceptions, which are ordered by index. */
-  private static final class Seen {
+  static final class Seen {
     private final Frame.Deliver delivery;
     private int seenAt;
     private int referenceAt;

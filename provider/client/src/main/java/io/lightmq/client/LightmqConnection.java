@@ -42,6 +42,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private final Destinations destinations = new Destinations();
   private final AtomicLong messageNumbers = new AtomicLong();
   private final Map<Integer, Route> routes = new ConcurrentHashMap<>();
+  private final Map<Integer, Browse> browses = new ConcurrentHashMap<>();
   private final List<LightmqSession> sessions = new CopyOnWriteArrayList<>();
   private final List<LightmqConnectionConsumer> connectionConsumers = new CopyOnWriteArrayList<>();
   private final Events events = new Events();
@@ -92,6 +93,14 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   void unregister(ConsumerQueue queue) {
     routes.remove(queue.id());
+  }
+
+  void register(Browse browse) {
+    browses.put(browse.id(), browse);
+  }
+
+  void unregister(Browse browse) {
+    browses.remove(browse.id());
   }
 
   void requireOpen() throws JMSException {
@@ -445,11 +454,21 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
       Route route = routes.get(delivery.consumerId());
       if (route != null) {
         route.inbox().delivered(delivery, route.queue());
+        return;
+      }
+      Browse browse = browses.get(delivery.consumerId());
+      if (browse != null) {
+        browse.delivered(delivery);
       }
     }
 
     @Override
     public void pullEnded(Frame.PullEnd end) {
+      Browse browse = browses.get(end.consumerId());
+      if (browse != null) {
+        browse.pullEnded(end);
+        return;
+      }
       Route route = routes.get(end.consumerId());
       if (route != null) {
         route.inbox().pullEnded(end, route.queue());
@@ -463,6 +482,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     @Override
     public void lost(LinkException cause) {
       linkLost = true;
+      browses.values().forEach(Browse::lost);
       // Before the sessions: what is loaded into them after this is known to be stale.
       connectionConsumers.forEach(consumer -> consumer.inbox().lost());
       sessions.forEach(session -> session.inbox().lost());
@@ -471,6 +491,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     @Override
     public void restored() {
       linkLost = false;
+      browses.values().forEach(Browse::restored);
       connectionConsumers.forEach(consumer -> consumer.inbox().restored());
       sessions.forEach(session -> session.inbox().restored());
     }
@@ -479,6 +500,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     public void failed(LinkException cause) {
       failure = cause;
       routes.values().forEach(route -> route.inbox().failed(route.queue(), cause));
+      browses.values().forEach(browse -> browse.failed(cause));
       exceptions.tell(
           JmsFaults.of(cause.code(), "the connection has failed: " + cause.getMessage(), cause));
     }

@@ -6,6 +6,7 @@ import io.lightmq.client.message.LightmqMessage;
 import io.lightmq.client.message.Messages;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.Destination;
 import jakarta.jms.JMSException;
@@ -32,6 +33,8 @@ import java.io.Serializable;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +53,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final Outbound outbound;
   private final Completions completions;
   private final SessionConsumers consumers;
+  private final Set<LightmqBrowser> browsers = ConcurrentHashMap.newKeySet();
   private final Settling settling;
   private volatile boolean closed;
 
@@ -402,8 +406,25 @@ final class LightmqSession implements QueueSession, TopicSession {
   public QueueBrowser createBrowser(Queue queue, @Nullable String selector) throws JMSException {
     requireOpen();
     domain.requireQueues("createBrowser");
-    connection.destinations().nameOf(queue);
-    throw JmsFaults.unavailable("a queue browser is");
+    DestinationName name = connection.destinations().nameOf(queue);
+    if (!name.kind().isQueue()) {
+      throw JmsFaults.invalidDestination(
+          name.name() + " is a " + name.kind() + ", which cannot be browsed");
+    }
+    LightmqBrowser browser =
+        new LightmqBrowser(this, queue, name, SessionConsumers.normalised(selector));
+    browser.check();
+    browsers.add(browser);
+    return browser;
+  }
+
+  /** Begins a look at a queue. */
+  Browse browse(DestinationName queue, @Nullable String selector) throws JMSException {
+    return Browse.open(connection, id, messages, queue, selector);
+  }
+
+  void closed(LightmqBrowser browser) {
+    browsers.remove(browser);
   }
 
   // ---- acknowledging ----
@@ -530,6 +551,8 @@ final class LightmqSession implements QueueSession, TopicSession {
       var unused = link.giveBack(Arrived.places(delivered), true);
     }
     consumers.forget();
+    browsers.forEach(LightmqBrowser::forget);
+    browsers.clear();
     Awaiting.answer(link.closeSession(id), "closing a session");
   }
 }

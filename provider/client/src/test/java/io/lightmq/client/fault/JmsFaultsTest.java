@@ -39,6 +39,7 @@ class JmsFaultsTest {
           OUTCOME_UNKNOWN,
           BROKER_FAILED,
           CLOSING,
+          DAMAGED,
           BAD_REQUEST,
           HEARTBEAT_LOST ->
           JMSException.class;
