@@ -46,6 +46,7 @@ class TextTableTest {
   @Test
   void anEmptyListSaysSo() {
     assertThat(show("[]")).isEqualTo("none\n");
+    assertThat(show("{\"destinations\":[]}")).isEqualTo("no destinations\n");
   }
 
   @Test
