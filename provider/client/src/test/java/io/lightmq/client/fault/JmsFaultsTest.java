@@ -23,12 +23,7 @@ class JmsFaultsTest {
           InvalidDestinationException.class;
       case INVALID_SELECTOR -> InvalidSelectorException.class;
       case TRANSACTION_ROLLED_BACK -> TransactionRolledBackException.class;
-      case TOO_LARGE,
-          LIMIT_REACHED,
-          RETRY_LATER,
-          TRANSACTION_TOO_LARGE,
-          DISK_FULL,
-          MEMORY_FULL ->
+      case TOO_LARGE, LIMIT_REACHED, RETRY_LATER, TRANSACTION_TOO_LARGE, DISK_FULL, MEMORY_FULL ->
           ResourceAllocationException.class;
       // IN_USE: the API's words for an active consumer are JMSException, no subclass of it.
       case OK,

@@ -92,8 +92,7 @@ class SubscriptionInUseTest {
             Peer.Reply.Failed.class,
             failed ->
                 assertThat(failed.text())
-                    .isEqualTo(
-                        "subscription \"sub\" has an active consumer; close that first"));
+                    .isEqualTo("subscription \"sub\" has an active consumer; close that first"));
     h.close();
   }
 }

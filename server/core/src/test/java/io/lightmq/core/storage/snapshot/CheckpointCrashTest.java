@@ -324,7 +324,9 @@ final class CheckpointCrashTest {
   @Test
   void plantedBugOfSegmentsWhoseFolderIsNotForcedIsFound() {
     assertThatThrownBy(
-            () -> cutEverywhere(6, disk -> FaultyDisk.skippedForces(disk, name -> false, "segments"::equals)))
+            () ->
+                cutEverywhere(
+                    6, disk -> FaultyDisk.skippedForces(disk, name -> false, "segments"::equals)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("power cut at change");
   }
@@ -333,7 +335,8 @@ final class CheckpointCrashTest {
   void plantedBugOfSnapshotsWhoseFolderIsNotForcedIsFound() {
     assertThatThrownBy(
             () ->
-                cutEverywhere(6, disk -> FaultyDisk.skippedForces(disk, name -> false, "snapshots"::equals)))
+                cutEverywhere(
+                    6, disk -> FaultyDisk.skippedForces(disk, name -> false, "snapshots"::equals)))
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("power cut at change");
   }
