@@ -16,15 +16,19 @@ final class EmbeddedSettings {
 
   private EmbeddedSettings() {}
 
-  /** Nothing is forced, so nothing is gained by waiting for company. */
+  /**
+   * Nothing is forced, so nothing is gained by waiting for company; nothing overflows, since the
+   * disk is memory too.
+   */
   static NodeSettings inMemory(long heapBytes) {
-    return settings(heapBytes, journal(MEMORY_JOURNAL_FILE_BYTES, 0), 0, 0);
+    return settings(heapBytes, 0, journal(MEMORY_JOURNAL_FILE_BYTES, 0), 0, 0);
   }
 
   static NodeSettings inDirectory(long heapBytes) {
     BrokerSettings server = BrokerSettings.defaults();
     return settings(
         heapBytes,
+        server.overflowBytes(),
         journal(FILE_JOURNAL_FILE_BYTES, server.journal().lingerNanos()),
         16L * MIB,
         server.minFreeBytes());
@@ -35,7 +39,11 @@ final class EmbeddedSettings {
   }
 
   private static NodeSettings settings(
-      long heapBytes, JournalSettings journal, long ballastBytes, long minFreeBytes) {
+      long heapBytes,
+      long overflowBytes,
+      JournalSettings journal,
+      long ballastBytes,
+      long minFreeBytes) {
     BrokerSettings server = BrokerSettings.defaults();
     long share = Math.min(64L * MIB, Math.max(16L * MIB, heapBytes / 8));
     SegmentSettings segments = SegmentSettings.DEFAULT;
@@ -46,6 +54,7 @@ final class EmbeddedSettings {
             server.rules(),
             WINDOW_BYTES,
             share,
+            overflowBytes,
             journal,
             segments,
             ballastBytes,

@@ -56,7 +56,9 @@ class NodeOverTcpTest {
     return Thread.getAllStackTraces().keySet().stream()
         .filter(
             thread ->
-                thread.getName().matches("(test-io|shard|journal|force|destage|read|admin).*"))
+                thread
+                    .getName()
+                    .matches("(test-io|shard|journal|force|destage|read|overflow|admin).*"))
         .collect(Collectors.toSet());
   }
 
@@ -70,6 +72,7 @@ class NodeOverTcpTest {
             List.of(),
             16 * MIB,
             16 * MIB,
+            64 * MIB,
             JournalSettings.small(8 * MIB),
             broker.segments(),
             0,

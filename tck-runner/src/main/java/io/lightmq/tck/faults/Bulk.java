@@ -3,6 +3,7 @@ package io.lightmq.tck.faults;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.CompletionListener;
 import jakarta.jms.Connection;
+import jakarta.jms.DeliveryMode;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
 import jakarta.jms.MessageConsumer;
@@ -24,8 +25,15 @@ final class Bulk {
   /** Sends so many persistent messages to a queue and waits for all receipts. */
   static void send(Connection connection, SendLog log, int count, int bytes)
       throws JMSException, InterruptedException, HarnessException {
+    send(connection, log, count, bytes, DeliveryMode.PERSISTENT);
+  }
+
+  /** Sends so many messages to a queue and waits for all receipts. */
+  static void send(Connection connection, SendLog log, int count, int bytes, int deliveryMode)
+      throws JMSException, InterruptedException, HarnessException {
     try (Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE)) {
       Sending sending = new Sending(session, log, bytes);
+      sending.producer.setDeliveryMode(deliveryMode);
       for (int i = 0; i < count; i++) {
         sending.sendOne();
       }

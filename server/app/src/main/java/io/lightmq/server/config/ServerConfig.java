@@ -187,6 +187,7 @@ public record ServerConfig(
     long ballast = from.longBytes("data.ballast", otherwise.ballastBytes(), 0, 1L << 40);
     int flush = from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000);
     long minFree = from.longBytes("data.min-free", otherwise.minFreeBytes(), 0, 1L << 50);
+    long overflow = from.longBytes("data.overflow", otherwise.overflowBytes(), 0, 1L << 50);
     int reclaim =
         from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
     try {
@@ -196,6 +197,7 @@ public record ServerConfig(
           rules,
           window,
           volatileBytes,
+          overflow,
           journal,
           segments,
           ballast,

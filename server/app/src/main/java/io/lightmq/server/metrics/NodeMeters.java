@@ -226,6 +226,22 @@ public final class NodeMeters implements AutoCloseable {
         "Bytes of all segment files.",
         now -> now.broker().checkpoints().segmentBytes());
     gauge(
+        "lightmq.overflow.bytes",
+        "Bytes of the files of volatile messages that memory has no room for.",
+        now -> now.broker().overflow().bytes());
+    gauge(
+        "lightmq.overflow.limit.bytes",
+        "The most that these files may take.",
+        now -> now.broker().overflow().limitBytes());
+    counter(
+        "lightmq.overflow.messages",
+        "Volatile messages that were moved from memory into files.",
+        now -> now.broker().overflow().movedMessages());
+    counter(
+        "lightmq.overflow.failures",
+        "Batches of volatile messages that could not be written to files and stay in memory.",
+        now -> now.broker().overflow().failures());
+    gauge(
         "lightmq.disk.usable.bytes",
         "Bytes that the file system of the data directory has left.",
         now -> now.broker().disk().usableBytes());

@@ -51,6 +51,7 @@ class NodeMetersTest {
             BrokerMetrics.NONE.journal(),
             BrokerMetrics.NONE.checkpoints(),
             new BrokerMetrics.DiskUse(20, 100),
+            new BrokerMetrics.OverflowUse(1_500, 9_000, 2, 17, 3),
             BrokerMetrics.NONE.totals(),
             exists ? List.of(orders) : List.of());
     return new NodeMetrics(broker, 4, 1_000, 2_000, 3_000, 4_000);
@@ -79,6 +80,14 @@ class NodeMetersTest {
     assertThat(line("lightmq_oldest_message_age_seconds")).endsWith(" 5.0");
     assertThat(line("lightmq_in_flight_messages")).endsWith(" 3.0");
     assertThat(line("lightmq_consumers")).endsWith(" 2.0");
+  }
+
+  @Test
+  void theOverflowIsTold() {
+    assertThat(line("lightmq_overflow_bytes")).endsWith(" 1500.0");
+    assertThat(line("lightmq_overflow_limit_bytes")).endsWith(" 9000.0");
+    assertThat(line("lightmq_overflow_messages_total")).endsWith(" 17.0");
+    assertThat(line("lightmq_overflow_failures_total")).endsWith(" 3.0");
   }
 
   @Test

@@ -56,8 +56,15 @@ final class Batches {
     boolean full = false;
     while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
       if (view.lane() instanceof VolatileLane swift) {
-        full = gatherVolatile(consumer, swift, view.from(), view.count());
-        continue;
+        if (swift.isInMemory(view.from())) {
+          full = gatherVolatile(consumer, swift, view.from(), view.count());
+          continue;
+        }
+        if (gather.messages() > 0) {
+          break;
+        }
+        giveUps.flush();
+        return Found.IN_FILES;
       }
       DurableLane durable = (DurableLane) view.lane();
       locate(durable, view.from());
@@ -118,7 +125,7 @@ final class Batches {
   }
 
   private boolean gatherVolatile(Consumer consumer, VolatileLane lane, long from, int count) {
-    for (long sequence = from; sequence < from + count; sequence++) {
+    for (long sequence = from; sequence < from + count && lane.isInMemory(sequence); sequence++) {
       int length = lane.length(sequence);
       if (isOver(consumer, length)) {
         return true;
@@ -184,29 +191,42 @@ final class Batches {
 
   // ---- from files ----
 
-  /** Takes what the view gives next of the lane that it is at, all of it outside the window. */
+  /** Takes what the view gives next of the lane that it is at, all of it outside memory. */
   Fetch takeForFetch(Consumer consumer, int most, boolean again) {
     Subscription subscription = consumer.subscription();
     View view = subscription.view();
-    DurableLane lane = (DurableLane) view.lane();
-    Fetch fetch = new Fetch(consumer, lane, consumer.bytes, again);
+    Fetch fetch = new Fetch(consumer, view.lane(), consumer.bytes, again);
     while (fetch.messages < most
         && fetch.estimatedBytes < consumer.bytes
         && view.next(most - fetch.messages, decisions)
-        && view.lane() == lane) {
+        && view.lane() == fetch.lane) {
       if (!addPart(fetch, view.from(), view.count())) {
         break;
       }
       Fetch.Part part = fetch.parts.get(fetch.parts.size() - 1);
-      subscription.take(lane, part.from(), part.count());
+      subscription.take(fetch.lane, part.from(), part.count());
     }
     return fetch;
   }
 
   /** Adds the first of consecutive messages to a fetch; false if they are in memory. */
   boolean addPart(Fetch fetch, long from, int count) {
+    if (fetch.lane instanceof VolatileLane swift) {
+      return !swift.isInMemory(from) && addOverflow(fetch, swift.place(from), from, count);
+    }
     locate((DurableLane) fetch.lane, from);
     return addDurable(fetch, from, count, fetch.maxBytes);
+  }
+
+  private static boolean addOverflow(Fetch fetch, VolatileLane.Place place, long from, int count) {
+    long each = Math.max(1, place.bytes() / place.count());
+    long fits = Math.max(1, (fetch.maxBytes - fetch.estimatedBytes) / each + 1);
+    int some = (int) Math.min(Math.min(count, place.last() - from + 1), fits);
+    fetch.add(
+        new Fetch.InOverflow(
+            from, some, place.file(), place.position(), place.bytes(), place.file().length()),
+        each * some);
+    return true;
   }
 
   private boolean addDurable(Fetch fetch, long from, int count, int maxBytes) {

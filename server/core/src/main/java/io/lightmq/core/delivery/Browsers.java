@@ -225,6 +225,9 @@ public final class Browsers {
     while (mayLook(browser) && look.next(browser.consumer.messages - gather.messages())) {
       boolean full;
       if (look.lane() instanceof VolatileLane swift) {
+        if (!swift.isInMemory(look.from())) {
+          return true;
+        }
         full = gatherVolatile(browser, swift);
       } else {
         DurableLane lane = (DurableLane) look.lane();
@@ -249,7 +252,9 @@ public final class Browsers {
 
   private boolean gatherVolatile(Browser browser, VolatileLane lane) {
     long end = browser.look.from() + browser.look.count();
-    for (long sequence = browser.look.from(); sequence < end && mayLook(browser); sequence++) {
+    for (long sequence = browser.look.from();
+        sequence < end && mayLook(browser) && lane.isInMemory(sequence);
+        sequence++) {
       int length = lane.length(sequence);
       if (isOver(browser, length)) {
         return true;
@@ -355,6 +360,7 @@ public final class Browsers {
     } catch (RejectedExecutionException e) {
       underWay--;
       consumer.fetching = false;
+      fetch.release();
       look.moveTo(fetch.lane, fetch.parts.get(0).from());
       answer(browser, FaultCode.RETRY_LATER, Dispatcher.RETRY_MILLIS);
     }
@@ -363,6 +369,7 @@ public final class Browsers {
   private void fetched(Browser browser, Fetch fetch) {
     underWay--;
     browser.consumer.fetching = false;
+    fetch.release();
     Outlet.Buffer buffer = fetch.buffer;
     if (browser.closed || buffer == null || fetch.taken == 0) {
       if (buffer != null) {

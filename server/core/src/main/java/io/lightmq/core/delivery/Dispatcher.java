@@ -418,6 +418,7 @@ public final class Dispatcher {
     } catch (RejectedExecutionException e) {
       underWay--;
       consumer.fetching = false;
+      fetch.release();
       Batches.free(fetch);
       answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
     }
@@ -426,6 +427,7 @@ public final class Dispatcher {
 
   private void fetched(Fetch fetch) {
     underWay--;
+    fetch.release();
     Consumer consumer = fetch.consumer;
     Subscription subscription = consumer.subscription();
     consumer.fetching = false;

@@ -1,6 +1,7 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.storage.overflow.OverflowFile;
 import io.lightmq.core.storage.segment.Piece;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -25,6 +26,15 @@ final class Fetch {
 
   /** In a piece of a segment. */
   record InPiece(long from, int count, Piece piece) implements Part {}
+
+  /**
+   * In a run of an overflow file, which is held until the fetch is back.
+   *
+   * @param endPosition up to where the file may be read
+   */
+  record InOverflow(
+      long from, int count, OverflowFile file, int position, int bytes, int endPosition)
+      implements Part {}
 
   final Consumer consumer;
 
@@ -52,8 +62,20 @@ final class Fetch {
   }
 
   void add(Part part, long bytes) {
+    if (part instanceof InOverflow swift) {
+      swift.file().hold();
+    }
     parts.add(part);
     messages += part.count();
     estimatedBytes += bytes;
+  }
+
+  /** Gives up the files that it holds, once it is back on the shard. */
+  void release() {
+    for (Part part : parts) {
+      if (part instanceof InOverflow swift) {
+        swift.file().release();
+      }
+    }
   }
 }

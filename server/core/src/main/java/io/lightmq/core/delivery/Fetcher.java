@@ -16,8 +16,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * Reads entries that have left the window, on a read loop: from the journal's files or from
- * segments. It reads ahead, so that consecutive pulls of a backlog cost few reads.
+ * Reads entries that have left the memory, on a read loop: from the journal's files, from segments,
+ * or from overflow files. It reads ahead, so that consecutive pulls of a backlog cost few reads.
  */
 public final class Fetcher {
   private static final String PURPOSE = "journal reads";
@@ -31,6 +31,7 @@ public final class Fetcher {
   private final Journal journal;
   private final SegmentReader segments;
   private final DirectMemory memory;
+  private final OverflowReads overflow;
 
   // Of the read loop: the journal's bytes from an offset on.
   private ByteBuffer ahead = ByteBuffer.allocate(0);
@@ -48,6 +49,7 @@ public final class Fetcher {
     this.journal = journal;
     this.segments = segments.newReader();
     this.memory = memory;
+    this.overflow = new OverflowReads(memory);
   }
 
   /**
@@ -78,6 +80,7 @@ public final class Fetcher {
   /** Gives memory and files back; on the read loop, or after it has ended. */
   public void close() {
     segments.close();
+    overflow.close();
     if (ahead.isDirect()) {
       memory.free(PURPOSE, ahead);
       ahead = ByteBuffer.allocate(0);
@@ -87,7 +90,7 @@ public final class Fetcher {
   private void read(Fetch fetch) {
     int room =
         (int) Math.min(fetch.maxBytes, fetch.estimatedBytes + fetch.estimatedBytes / 8 + 4096);
-    Output out = new Output(fetch, Math.max(room, Entry.HEADER_BYTES));
+    FetchOutput out = new FetchOutput(fetch, Math.max(room, Entry.HEADER_BYTES));
     try {
       read(fetch, out);
     } catch (IOException e) {
@@ -96,7 +99,7 @@ public final class Fetcher {
     }
   }
 
-  private void read(Fetch fetch, Output out) throws IOException {
+  private void read(Fetch fetch, FetchOutput out) throws IOException {
     int at = 0;
     boolean more = true;
     while (more && at < fetch.parts.size()) {
@@ -111,68 +114,17 @@ public final class Fetcher {
         more = readPiece(first.piece(), fetch.parts.subList(at, end), out);
         at = end;
       } else {
-        more = readJournal((Fetch.InJournal) part, out);
+        more =
+            part instanceof Fetch.InOverflow swift
+                ? overflow.read(swift, out)
+                : readJournal((Fetch.InJournal) part, out);
         at++;
       }
     }
   }
 
-  /** The buffer of one fetch, replaced once if the first entry does not fit. */
-  private static final class Output {
-    private final Fetch fetch;
-    private ByteBuffer bytes;
-
-    Output(Fetch fetch, int roomBytes) {
-      this.fetch = fetch;
-      this.bytes = allocate(roomBytes);
-    }
-
-    private ByteBuffer allocate(int roomBytes) {
-      Outlet.Buffer buffer = fetch.consumer.recipient().outlet().allocate(roomBytes);
-      fetch.buffer = buffer;
-      return buffer.bytes();
-    }
-
-    /** From the end of what was taken to the end of the room. */
-    ByteBuffer bytes() {
-      return bytes.position(fetch.length);
-    }
-
-    /** A first entry that needs more than the room gets a buffer of its own. */
-    boolean makeRoom(int needed) {
-      Outlet.Buffer buffer = fetch.buffer;
-      if (fetch.taken > 0 || needed <= bytes.limit()) {
-        return false;
-      }
-      if (buffer != null) {
-        buffer.release();
-      }
-      bytes = allocate(needed);
-      return true;
-    }
-
-    void took(int count, long length) {
-      fetch.taken += count;
-      fetch.length += (int) length;
-    }
-
-    /** After a failure: counts what was put before it, as far as nothing is missing in between. */
-    void keepIntact() {
-      int end = Math.max(fetch.length, bytes.position());
-      fetch.taken = 0;
-      fetch.length = 0;
-      for (Fetch.Part part : fetch.parts) {
-        for (long sequence = part.from(); sequence < part.from() + part.count(); sequence++) {
-          if (fetch.length >= end || Entry.sequence(bytes, fetch.length) != sequence) {
-            return;
-          }
-          took(1, Entry.length(bytes, fetch.length));
-        }
-      }
-    }
-  }
-
-  private boolean readPiece(Piece piece, List<Fetch.Part> parts, Output out) throws IOException {
+  private boolean readPiece(Piece piece, List<Fetch.Part> parts, FetchOutput out)
+      throws IOException {
     Wanted wanted = parts.size() == 1 ? Wanted.ALL : new Picked(parts);
     Fetch.Part last = parts.get(parts.size() - 1);
     long from = parts.get(0).from();
@@ -235,7 +187,7 @@ public final class Fetcher {
     }
   }
 
-  private boolean readJournal(Fetch.InJournal run, Output out) throws IOException {
+  private boolean readJournal(Fetch.InJournal run, FetchOutput out) throws IOException {
     load(run.runOffset(), run.runBytes());
     int at = (int) (run.runOffset() - aheadOffset);
     int limit = at + run.runBytes();
@@ -253,15 +205,9 @@ public final class Fetcher {
               "has crc %08x and sequence %d, which its bytes deny"
                   .formatted(Entry.crc(ahead, at), Entry.sequence(ahead, at)));
         }
-        ByteBuffer target = out.bytes();
-        if (target.remaining() < length) {
-          if (!out.makeRoom(length)) {
-            return false;
-          }
-          target = out.bytes();
+        if (!out.put(ahead, at, length)) {
+          return false;
         }
-        target.put(target.position(), ahead, at, length);
-        out.took(1, length);
       }
       at += length;
     }

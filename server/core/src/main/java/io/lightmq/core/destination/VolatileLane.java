@@ -1,21 +1,32 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.overflow.OverflowFile;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
-/** A volatile lane: its entries are in memory only and go with the last subscription's need. */
+/**
+ * A volatile lane: its entries are in no record and go with the last subscription's need. The
+ * oldest ones may lie in overflow files; order does not depend on where an entry lies.
+ */
 @OwnedBy("shard")
 public final class VolatileLane extends Lane {
+  private static final int UNREGISTERED = -1;
+
   private final VolatileStore store;
 
-  /** Handle + 1 of each entry that is still needed. */
+  /** Handle + 1 of each entry in memory that is still needed. */
   private final BlockTable handles;
+
+  private final MovedRuns moved;
+  private int number = UNREGISTERED;
 
   VolatileLane(
       Destination destination, Awaiting awaiting, int code, OffHeap memory, VolatileStore store) {
     super(destination, awaiting, code);
     this.store = store;
     this.handles = new BlockTable(memory, 2);
+    this.moved = new MovedRuns(store.runs);
   }
 
   /**
@@ -39,35 +50,47 @@ public final class VolatileLane extends Lane {
       throw new IllegalStateException(
           "destination " + destination().id() + " has no subscription that needs an entry");
     }
+    if (number == UNREGISTERED) {
+      number = store.register(this);
+    }
     extend(sequence, 1);
     Lane before = destination().lane(LaneCode.durable(LaneCode.priority(code())));
     long after = before == null ? -1 : before.last();
-    handles.set(sequence, store.put(entry, after, needs) + 1);
+        handles.set(sequence, store.put(number, sequence, entry, after, needs) + 1);
   }
 
-  /** Bytes of an entry. */
+  /** Whether an entry that is needed lies in memory; if not, {@link #place} tells where it lies. */
+  public boolean isInMemory(long sequence) {
+    return handles.get(sequence) != 0;
+  }
+
+  /** Bytes of an entry in memory. */
   public int length(long sequence) {
     return store.length(handle(sequence));
   }
 
-  /** A field of an entry's fixed header, by its offset there. */
+  /** A field of the fixed header of an entry in memory, by its offset there. */
   public long getLong(long sequence, int offset) {
     return store.getLong(handle(sequence), offset);
   }
 
-  /** Copies an entry to the buffer's position, which moves. */
+  /** Copies an entry in memory to the buffer's position, which moves. */
   public void copyTo(long sequence, ByteBuffer into) {
     store.copyTo(handle(sequence), into);
   }
 
   /** The last sequence of the durable lane of the same priority when this one was appended. */
   long after(long sequence) {
-    return store.after(handle(sequence));
+    int handle = handles.get(sequence) - 1;
+    return handle >= 0 ? store.after(handle) : moved.after(sequence);
   }
 
   /** One subscription needs the entry no more. */
   void release(long sequence) {
-    if (store.release(handle(sequence))) {
+    int handle = handles.get(sequence) - 1;
+    if (handle < 0) {
+      moved.release(sequence, store.files());
+    } else if (store.release(handle)) {
       handles.set(sequence, 0);
     }
   }
@@ -76,15 +99,108 @@ public final class VolatileLane extends Lane {
     for (long at = handles.next(0); at >= 0; at = handles.next(at)) {
       store.drop(handles.set(at, 0) - 1);
     }
+    if (!moved.isEmpty()) {
+      moved.clear(store.files());
+    }
+    if (number != UNREGISTERED) {
+      store.unregister(number);
+      number = UNREGISTERED;
+    }
   }
 
   private int handle(long sequence) {
     int handle = handles.get(sequence) - 1;
     if (handle < 0) {
       throw new IllegalStateException(
-          "sequence %d of volatile lane %d of destination %d is not stored"
+          "sequence %d of volatile lane %d of destination %d is not in memory"
               .formatted(sequence, code(), destination().id()));
     }
     return handle;
+  }
+
+  // ---- overflow ----
+
+  /**
+   * Entries back to back in an overflow file.
+   *
+   * @param last the last sequence among them
+   * @param position where the first begins
+   * @param count entries, acknowledged ones included
+   */
+  public record Place(OverflowFile file, long last, int position, int bytes, int count) {}
+
+  /** Where the entries around one that is not in memory lie. */
+  public Place place(long sequence) {
+    MovedRuns.Moved run = moved.find(sequence);
+    return new Place(
+        store.files().file(run.file()), run.last(), run.position(), run.bytes(), run.count());
+  }
+
+  /** Entries of one lane that were copied into a batch and may lie in a file soon. */
+  record Leaving(VolatileLane lane, long first, long last, int batchAt, int bytes, int count) {}
+
+  /**
+   * Copies entries from one on into a batch and takes them out of the list by age: at most so many
+   * bytes or a single entry, all of them given after the same durable one. Null if the first finds
+   * no room.
+   */
+  @Nullable Leaving leave(long first, ByteBuffer batch, int mostBytes) {
+    int from = batch.position();
+    long after = after(first);
+    long last = first;
+    int count = 0;
+    for (long at = first; at >= 0; at = handles.next(at + 1)) {
+      int handle = handle(at);
+      int length = store.length(handle);
+      if (length > batch.remaining()
+          || (count > 0 && batch.position() - from + length > mostBytes)
+          || store.after(handle) != after) {
+        break;
+      }
+      store.copyTo(handle, batch);
+      store.unlist(handle);
+      last = at;
+      count++;
+    }
+    return count == 0 ? null : new Leaving(this, first, last, from, batch.position() - from, count);
+  }
+
+  /** What left lies in a file now; returns how many of its entries are still needed. */
+  int left(Leaving leaving, OverflowFile file, int batchPosition) {
+    int entries = 0;
+    long needs = 0;
+    long after = -1;
+    long at = handles.next(leaving.first());
+    while (at >= 0 && at <= leaving.last()) {
+      int handle = handles.set(at, 0) - 1;
+      needs += store.needs(handle);
+      after = store.after(handle);
+      store.drop(handle);
+      entries++;
+      at = handles.next(at + 1);
+    }
+    if (entries > 0) {
+      file.hold();
+      moved.add(
+          leaving.first(),
+          new MovedRuns.Moved(
+              leaving.last(),
+              after,
+              needs,
+              file.number(),
+              batchPosition + leaving.batchAt(),
+              leaving.bytes(),
+              leaving.count()));
+    }
+    return entries;
+  }
+
+  /** What left stays in memory after all, older than what was the oldest. */
+  void stay(Leaving leaving, int oldest) {
+    long at = handles.next(leaving.first());
+    while (at >= 0 && at <= leaving.last()) {
+      store.list(handles.get(at) - 1, oldest);
+      at = handles.next(at + 1);
+    }
   }
 }

@@ -2,50 +2,88 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.overflow.OverflowFiles;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of all volatile lanes of a shard, outside the heap and within a budget of bytes. What
- * does not fit is refused; the shard then holds its publisher back.
+ * The entries of all volatile lanes of a shard that are in memory: outside the heap, within a
+ * budget of bytes, and in a list from the oldest to the newest, of which {@link Overflow} moves the
+ * oldest into files. What does not fit waits for that; the shard holds its publisher back.
  *
  * <pre>
  * An entry is a chain of blocks of 256 bytes, so that one old message pins no others:
- * first block: 0 int next, 4 int length, 8 int needs, 12 long after, 20 bytes of the entry
+ * first block: 0 int next, 4 int length, 8 int needs, 12 long after, 20 int older, 24 int newer,
+ *   28 int lane, 32 long sequence, 40 bytes of the entry
  * other block: 0 int next, 4 bytes of the entry
+ * older and newer are first blocks, -1 at the list's ends, -2 if the entry is not in the list
  * </pre>
  */
 @OwnedBy("shard")
 public final class VolatileStore {
   private static final String PURPOSE = "volatile messages";
   private static final int BLOCK_BYTES = 256;
-  private static final int FIRST = 20;
+  private static final int FIRST = 40;
   private static final int OTHER = 4;
+  private static final int LENGTH_AT = 4;
+  private static final int NEEDS_AT = 8;
+  private static final int AFTER_AT = 12;
+  private static final int OLDER_AT = 20;
+  private static final int NEWER_AT = 24;
+  private static final int LANE_AT = 28;
+  private static final int SEQUENCE_AT = 32;
+
+  /** Stands for no entry at an end of the list. */
+  static final int NONE = -1;
+
+  private static final int UNLISTED = -2;
+
+  /** Where the places of overflowed entries are; see {@link MovedRuns}. */
+  final Slabs runs;
 
   private final Slabs blocks;
   private final long budgetBytes;
+  private final @Nullable OverflowFiles files;
+  private final List<VolatileLane> lanes = new ArrayList<>();
+  private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
+  private int oldest = NONE;
+  private int newest = NONE;
 
   /**
-   * An empty store.
+   * An empty store that keeps all in memory.
    *
    * @param budgetBytes the most that all entries may take
    */
   public VolatileStore(DirectMemory memory, long budgetBytes) {
-    this.budgetBytes = budgetBytes;
-    this.blocks =
-        new Slabs(
-            new Slabs.Source() {
-              @Override
-              public ByteBuffer allocate(int bytes) {
-                return memory.allocate(PURPOSE, bytes);
-              }
+    this(memory, budgetBytes, null);
+  }
 
-              @Override
-              public void free(ByteBuffer slab) {
-                memory.free(PURPOSE, slab);
-              }
-            },
-            BLOCK_BYTES,
-            OffHeap.SLAB_BYTES);
+  /**
+   * An empty store.
+   *
+   * @param budgetBytes the most that all entries in memory may take
+   * @param files where {@link Overflow} moves entries; null if all stay in memory
+   */
+  public VolatileStore(DirectMemory memory, long budgetBytes, @Nullable OverflowFiles files) {
+    this.budgetBytes = budgetBytes;
+    this.files = files;
+    Slabs.Source source =
+        new Slabs.Source() {
+          @Override
+          public ByteBuffer allocate(int bytes) {
+            return memory.allocate(PURPOSE, bytes);
+          }
+
+          @Override
+          public void free(ByteBuffer slab) {
+            memory.free(PURPOSE, slab);
+          }
+        };
+    this.blocks = new Slabs(source, BLOCK_BYTES, OffHeap.SLAB_BYTES);
+    this.runs = new Slabs(source, MovedRuns.RUN_BYTES, OffHeap.SLAB_BYTES);
   }
 
   /** The most that all entries may take. */
@@ -53,19 +91,53 @@ public final class VolatileStore {
     return budgetBytes;
   }
 
-  /** What all entries take now. */
+  /** The overflow's files, which hold something that is needed. */
+  OverflowFiles files() {
+    OverflowFiles there = files;
+    if (there == null) {
+      throw new IllegalStateException("the volatile messages have no overflow");
+    }
+    return there;
+  }
+
+  /** What the places of entries in files take, which is no part of {@link #usedBytes}. */
+  public long placeBytes() {
+    return runs.usedBlocks() * MovedRuns.RUN_BYTES;
+  }
+
+  /** What all entries in memory take now. */
   public long usedBytes() {
     return blocks.usedBlocks() * BLOCK_BYTES;
   }
 
   /** Whether so many entries with so many bytes in all are sure to find room. */
-  public boolean fits(int entries, long bytes) {
-    long most = bytes / (BLOCK_BYTES - OTHER) + 2L * entries;
+  public boolean fits(long entries, long bytes) {
+    long most = bytes / (BLOCK_BYTES - OTHER) + 2 * entries;
     return usedBytes() + most * BLOCK_BYTES <= budgetBytes;
   }
 
+  // ---- lanes ----
+
+  /** Gives a lane the number by which its entries name it. */
+  int register(VolatileLane lane) {
+    Integer free = freeNumbers.pollFirst();
+    if (free == null) {
+      lanes.add(lane);
+      return lanes.size() - 1;
+    }
+    lanes.set(free, lane);
+    return free;
+  }
+
+  /** A lane has no entry and gets none any more. */
+  void unregister(int number) {
+    freeNumbers.addFirst(number);
+  }
+
+  // ---- entries ----
+
   /** Copies an entry from position to limit, which stay; {@link #fits} has been asked. */
-  int put(ByteBuffer entry, long after, int needs) {
+  int put(int lane, long sequence, ByteBuffer entry, long after, int needs) {
     int length = entry.remaining();
     if (needs <= 0 || !fits(1, length)) {
       throw new IllegalStateException(
@@ -95,23 +167,47 @@ public final class VolatileStore {
     }
     ByteBuffer slab = blocks.slab(first);
     int at = blocks.at(first);
-    slab.putInt(at + 4, length);
-    slab.putInt(at + 8, needs);
-    slab.putLong(at + 12, after);
+    slab.putInt(at + LENGTH_AT, length);
+    slab.putInt(at + NEEDS_AT, needs);
+    slab.putLong(at + AFTER_AT, after);
+    slab.putInt(at + LANE_AT, lane);
+    slab.putLong(at + SEQUENCE_AT, sequence);
+    list(first, NONE);
     return first;
   }
 
   int length(int handle) {
-    return blocks.slab(handle).getInt(blocks.at(handle) + 4);
+    return getInt(handle, LENGTH_AT);
+  }
+
+  /** How many subscriptions need the entry. */
+  int needs(int handle) {
+    return getInt(handle, NEEDS_AT);
   }
 
   long after(int handle) {
-    return blocks.slab(handle).getLong(blocks.at(handle) + 12);
+    return blocks.slab(handle).getLong(blocks.at(handle) + AFTER_AT);
+  }
+
+  VolatileLane lane(int handle) {
+    return lanes.get(getInt(handle, LANE_AT));
+  }
+
+  long sequence(int handle) {
+    return blocks.slab(handle).getLong(blocks.at(handle) + SEQUENCE_AT);
   }
 
   /** A field of the entry's fixed header. */
   long getLong(int handle, int offset) {
     return blocks.slab(handle).getLong(blocks.at(handle) + FIRST + offset);
+  }
+
+  private int getInt(int handle, int fieldAt) {
+    return blocks.slab(handle).getInt(blocks.at(handle) + fieldAt);
+  }
+
+  private void putInt(int handle, int fieldAt, int value) {
+    blocks.slab(handle).putInt(blocks.at(handle) + fieldAt, value);
   }
 
   /** Copies the entry to the buffer's position, which moves. */
@@ -138,11 +234,9 @@ public final class VolatileStore {
 
   /** One subscription needs the entry no more; whether it is gone with that. */
   boolean release(int handle) {
-    ByteBuffer slab = blocks.slab(handle);
-    int at = blocks.at(handle);
-    int needs = slab.getInt(at + 8) - 1;
+    int needs = needs(handle) - 1;
     if (needs > 0) {
-      slab.putInt(at + 8, needs);
+      putInt(handle, NEEDS_AT, needs);
       return false;
     }
     drop(handle);
@@ -151,11 +245,57 @@ public final class VolatileStore {
 
   /** Forgets an entry, whoever needs it. */
   void drop(int handle) {
+    unlist(handle);
     int block = handle;
     while (block != -1) {
       int next = blocks.slab(block).getInt(blocks.at(block));
       blocks.free(block);
       block = next;
     }
+  }
+
+  // ---- the list by age ----
+
+  /** The oldest entry in the list, or {@link #NONE}. */
+  int oldest() {
+    return oldest;
+  }
+
+  /** Puts an entry before another one, or at the end. */
+  void list(int handle, int before) {
+    int older = before == NONE ? newest : getInt(before, OLDER_AT);
+    putInt(handle, OLDER_AT, older);
+    putInt(handle, NEWER_AT, before);
+    if (older == NONE) {
+      oldest = handle;
+    } else {
+      putInt(older, NEWER_AT, handle);
+    }
+    if (before == NONE) {
+      newest = handle;
+    } else {
+      putInt(before, OLDER_AT, handle);
+    }
+  }
+
+  /** Takes an entry out of the list, if it is in it. */
+  void unlist(int handle) {
+    int older = getInt(handle, OLDER_AT);
+    int newer = getInt(handle, NEWER_AT);
+    if (older == UNLISTED) {
+      return;
+    }
+    if (older == NONE) {
+      oldest = newer;
+    } else {
+      putInt(older, NEWER_AT, newer);
+    }
+    if (newer == NONE) {
+      newest = older;
+    } else {
+      putInt(newer, OLDER_AT, older);
+    }
+    putInt(handle, OLDER_AT, UNLISTED);
+    putInt(handle, NEWER_AT, UNLISTED);
   }
 }

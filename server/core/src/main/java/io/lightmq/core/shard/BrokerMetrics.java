@@ -25,6 +25,7 @@ public record BrokerMetrics(
     JournalUse journal,
     CheckpointUse checkpoints,
     DiskUse disk,
+    OverflowUse overflow,
     Totals totals,
     List<DestinationUse> destinations) {
 
@@ -40,6 +41,7 @@ public record BrokerMetrics(
           new JournalUse(0, 0, 0, 0, 0, 0, 0, 0),
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
+          new OverflowUse(0, 0, 0, 0, 0),
           new Totals(0, 0, 0, 0, 0, 0, 0),
           List.of());
 
@@ -83,6 +85,15 @@ public record BrokerMetrics(
 
   /** The file system that holds the data; 0 until it was looked at. */
   public record DiskUse(long usableBytes, long totalBytes) {}
+
+  /**
+   * The files of volatile messages beyond memory.
+   *
+   * @param movedMessages messages that memory had no room for, since start
+   * @param failures batches of them that could not be written, since start
+   */
+  public record OverflowUse(
+      long bytes, long limitBytes, int files, long movedMessages, long failures) {}
 
   /** Counters since start. */
   public record Totals(

@@ -14,7 +14,9 @@ import java.util.List;
  * @param createOnFirstUse whether a destination is created when a client first names it
  * @param rules settings by name pattern; the most specific one wins
  * @param windowBytes the ring of the newest journal bytes, a power of two
- * @param volatileBytes budget for non-persistent messages; beyond it their sends are refused
+ * @param volatileBytes memory for volatile messages; beyond half of it the oldest go to files
+ * @param overflowBytes the most that these files may take, 0 for none; beyond it and the memory,
+ *     sends of volatile messages are refused
  * @param ballastBytes room on the disk that is kept for a checkpoint when it is full
  * @param maxMessageBytes the longest encoded message
  * @param maxTransactionBytes the most message bytes in one transaction
@@ -29,6 +31,7 @@ public record BrokerSettings(
     List<DestinationRule> rules,
     int windowBytes,
     long volatileBytes,
+    long overflowBytes,
     JournalSettings journal,
     SegmentSettings segments,
     long ballastBytes,
@@ -73,6 +76,7 @@ public record BrokerSettings(
         "maxTransactionBytes",
         maxTransactionBytes,
         "1 to a quarter of the window, " + windowBytes / 4);
+    check(overflowBytes >= 0, "overflowBytes", overflowBytes, "0 or more");
     check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
   }
 
@@ -103,8 +107,8 @@ public record BrokerSettings(
   }
 
   /**
-   * Tier high, 64 MiB window, 64 MiB for non-persistent messages, four to eight journal files of 64
-   * MiB.
+   * Tier high, 64 MiB window, 64 MiB for non-persistent messages and 10 GiB for their overflow,
+   * four to eight journal files of 64 MiB.
    */
   public static BrokerSettings defaults() {
     return new BrokerSettings(
@@ -113,6 +117,7 @@ public record BrokerSettings(
         List.of(),
         64 << 20,
         64L << 20,
+        10L << 30,
         JournalSettings.defaults(),
         SegmentSettings.DEFAULT,
         64L << 20,

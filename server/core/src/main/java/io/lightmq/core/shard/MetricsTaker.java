@@ -132,6 +132,12 @@ final class MetricsTaker {
             segmentBytes,
             segments.size()),
         disk,
+        new BrokerMetrics.OverflowUse(
+            parts.overflow().files().usedBytes(),
+            parts.overflow().files().limitBytes(),
+            parts.overflow().files().count(),
+            parts.overflow().movedMessages(),
+            parts.overflow().failures()),
         new BrokerMetrics.Totals(
             counters.commands,
             counters.allMessages,

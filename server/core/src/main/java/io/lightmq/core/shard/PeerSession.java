@@ -23,6 +23,8 @@ final class PeerSession {
   /** Closed consumers whose late acknowledgements are still understood. */
   static final int MAX_CLOSED_CONSUMERS = 10_000;
 
+  private static final long NOT_HELD = Long.MIN_VALUE;
+
   private final Peer peer;
   private final Recipient recipient;
   private final byte[] user;
@@ -30,6 +32,7 @@ final class PeerSession {
   private final TreeMap<Long, Command.Commit> waitingCommits = new TreeMap<>();
   private final ArrayDeque<Held> heldPublishes = new ArrayDeque<>();
   private final LinkedHashMap<Integer, Subscription> closedConsumers = new LinkedHashMap<>();
+  private long commitHeldNanos = NOT_HELD;
   private @Nullable Link link;
   private long linkEpoch;
   private @Nullable String clientId;
@@ -88,6 +91,21 @@ final class PeerSession {
   /** Commits that came before the publishes before them, by number. */
   TreeMap<Long, Command.Commit> waitingCommits() {
     return waitingCommits;
+  }
+
+  /**
+   * How long the next commit waits for room in memory now, which it does from the first call on.
+   */
+  long commitHeldNanos(long nowNanos) {
+    if (commitHeldNanos == NOT_HELD) {
+      commitHeldNanos = nowNanos;
+    }
+    return nowNanos - commitHeldNanos;
+  }
+
+  /** The next commit does not wait for memory. */
+  void commitNotHeld() {
+    commitHeldNanos = NOT_HELD;
   }
 
   /** Publishes that wait for room in memory; bounded by the connection's credit. */

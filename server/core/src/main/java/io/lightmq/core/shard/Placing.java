@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
@@ -22,6 +23,7 @@ final class Placing {
   private final Counters counters;
   private final Runs runs;
   private final Selecting selecting;
+  private final Overflow overflow;
   private boolean diskFull;
 
   Placing(
@@ -29,13 +31,15 @@ final class Placing {
       ShardState state,
       Recorder recorder,
       TurnTime time,
-      Counters counters) {
+      Counters counters,
+      Overflow overflow) {
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
     this.time = time;
     this.counters = counters;
     this.selecting = new Selecting(time);
+    this.overflow = overflow;
     this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes());
   }
 
@@ -96,9 +100,12 @@ final class Placing {
     }
   }
 
-  /** Whether memory has room for messages that live there only; refuses what never fits. */
-  boolean fits(int count, long entryBytes) {
-    if (entryBytes > settings.volatileBytes() / 2) {
+  /**
+   * Whether memory has room for volatile messages; if not, the overflow is asked to make some.
+   * Refuses what never fits.
+   */
+  boolean fits(long count, long entryBytes) {
+    if (!mayFit(entryBytes)) {
       throw new Refusal(
           FaultCode.MEMORY_FULL,
           "a run of "
@@ -107,7 +114,16 @@ final class Placing {
               + settings.volatileBytes()
               + " bytes for non-persistent messages");
     }
-    return state.destinations().store().fits(count, entryBytes);
+    boolean fits = state.destinations().store().fits(count, entryBytes);
+    if (!fits) {
+      overflow.want();
+    }
+    return fits;
+  }
+
+  /** Whether so many bytes of volatile messages fit into memory when it is as empty as it gets. */
+  boolean mayFit(long entryBytes) {
+    return entryBytes <= settings.volatileBytes() / 2;
   }
 
   /** Refuses a run that waited for memory for too long. */
@@ -122,7 +138,17 @@ final class Placing {
             + state.destinations().store().usedBytes()
             + " of "
             + settings.volatileBytes()
-            + " bytes for non-persistent messages are used; consume some or send fewer");
+            + " bytes for non-persistent messages are used, and "
+            + overflowText()
+            + "; consume some or send fewer");
+  }
+
+  /** What keeps the overflow from making room. */
+  String overflowText() {
+    String obstacle = overflow.obstacle();
+    return obstacle.isEmpty()
+        ? "the overflow's disk is slower than the senders"
+        : "the overflow takes nothing: " + obstacle;
   }
 
   /** Why messages cannot go where they should. */

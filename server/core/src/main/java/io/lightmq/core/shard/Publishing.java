@@ -19,8 +19,8 @@ import java.util.Set;
 @OwnedBy("shard")
 final class Publishing {
   /**
-   * A run waits so long for memory. Acknowledgements, which free it, may stand behind more runs of
-   * the same connection, which are not read before this one has given its credit back.
+   * A run or commit waits so long for memory. Acknowledgements, which free it, may stand behind
+   * more runs of the same connection, which are not read before this one has given its credit back.
    */
   static final long MAX_HELD_MILLIS = 10_000;
 
@@ -278,14 +278,20 @@ final class Publishing {
         bytes +=
             RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
       }
-      if (!admitted(bytes, !next.runs().isEmpty())) {
+      if (!admitted(bytes, !next.runs().isEmpty()) || waitsForMemory(session, next)) {
         holding.add(session);
         return;
       }
+      session.commitNotHeld();
       session.waitingCommits().remove(next.number());
       take(session, link, next);
       next = session.waitingCommits().get(link.last() + 1);
     }
+  }
+
+  private boolean waitsForMemory(PeerSession session, Command.Commit next) {
+    return !transactions.fits(session, next)
+        && session.commitHeldNanos(time.nanos()) < MAX_HELD_MILLIS * 1_000_000;
   }
 
   private void take(PeerSession session, Link link, Command.Commit command) {

@@ -5,6 +5,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.OffHeap;
+import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.VolatileStore;
 import io.lightmq.core.record.RecordCodec;
 import io.lightmq.core.record.ShardRecord;
@@ -15,6 +16,7 @@ import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.core.storage.overflow.OverflowFiles;
 import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.snapshot.Ballast;
 import io.lightmq.core.storage.snapshot.Snapshot;
@@ -48,10 +50,12 @@ final class Shard implements ShardBatch.Observer {
   private final Loop loop;
   private final Loop reads;
   private final Loop destage;
+  private final Loop overflow;
   private final CommandQueue queue;
   private final DirectMemory memory = new DirectMemory();
   private final ShardState state;
   private final SegmentStore segments;
+  private final OverflowFiles overflowFiles;
   private final Journal journal;
   private final Window window;
   private final Fetcher fetcher;
@@ -84,6 +88,7 @@ final class Shard implements ShardBatch.Observer {
     this.queue = queue;
     this.reads = loops.open("read");
     this.destage = loops.open("destage");
+    this.overflow = loops.open("overflow");
     UUID storeId = StoreIdentity.openOrCreate(disk, loops.ids()::next).storeId();
     SnapshotStore snapshots = SnapshotStore.open(disk, storeId);
     SnapshotStore.Loaded loaded = snapshots.load();
@@ -92,10 +97,10 @@ final class Shard implements ShardBatch.Observer {
         SegmentStore.open(
             disk, memory, storeId, snapshots.nextAddress(), loaded.segments(), settings.segments());
     Ballast ballast = Ballast.open(disk, settings.ballastBytes());
-    this.state =
-        new ShardState(
-            new Destinations(
-                new OffHeap(memory), new VolatileStore(memory, settings.volatileBytes())));
+    this.overflowFiles =
+        OverflowFiles.open(disk, loop, overflow, settings.overflowBytes(), settings.minFreeBytes());
+    VolatileStore store = new VolatileStore(memory, settings.volatileBytes(), overflowFiles);
+    this.state = new ShardState(new Destinations(new OffHeap(memory), store));
     long from = restore(loaded);
     this.journal = journals.make(storeId);
     Listening listener = new Listening();
@@ -124,6 +129,7 @@ final class Shard implements ShardBatch.Observer {
             state,
             loops.clock(),
             fetcher,
+            new Overflow(store, overflowFiles, memory, this::marksMoved),
             stores,
             made -> new ShardRunner(made, queue, loop, this));
     parts.runner().leads(listener.epoch);
@@ -480,6 +486,7 @@ final class Shard implements ShardBatch.Observer {
       } finally {
         onLoop(reads, fetcher::close);
         onLoop(destage, this::closeSegments);
+        onLoop(overflow, overflowFiles::close);
         window.close();
       }
     }

@@ -6,6 +6,7 @@ import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.delivery.Fetcher;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.OwnedBy;
@@ -32,6 +33,7 @@ final class ShardParts {
   private final Dispatcher dispatcher;
   private final Sessions sessions;
   private final Placing placing;
+  private final Overflow overflow;
   private final Publishing publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
@@ -44,12 +46,14 @@ final class ShardParts {
       ShardState state,
       Clock clock,
       Fetcher fetcher,
+      Overflow overflow,
       Checkpoints.Stores stores,
       RunnerMaker maker) {
     this.settings = settings;
     this.journal = journal;
     this.window = window;
     this.state = state;
+    this.overflow = overflow;
     this.time = new TurnTime(clock);
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal);
@@ -61,7 +65,7 @@ final class ShardParts {
         new Subscribing(state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, time);
     Settlements settlements = new Settlements(state);
-    this.placing = new Placing(settings, state, recorder, time, counters);
+    this.placing = new Placing(settings, state, recorder, time, counters, overflow);
     Receipts receipts = new Receipts(recorder, sessions);
     Transactions transactions =
         new Transactions(
@@ -189,6 +193,10 @@ final class ShardParts {
 
   Placing placing() {
     return placing;
+  }
+
+  Overflow overflow() {
+    return overflow;
   }
 
   Publishing publishing() {

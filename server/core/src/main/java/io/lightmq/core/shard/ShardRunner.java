@@ -281,6 +281,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       flush();
     }
     parts.checkpoints().turn();
+    parts.overflow().turn(parts.time().nanos(), parts.placing().diskFull());
     recorder.runTurnEffects();
     setTimers();
     boolean waits =

@@ -69,6 +69,23 @@ final class Transactions {
     }
   }
 
+  /** Whether there is room for the volatile messages of a commit, if ever there can be. */
+  boolean fits(PeerSession session, Command.Commit command) {
+    long count = 0;
+    long bytes = 0;
+    for (Command.StagedRun run : command.runs()) {
+      Destination destination = state.destinations().find(run.destinationId());
+      if (destination != null
+          && destination.placement(run.persistent()) == Destination.Placement.VOLATILE) {
+        count += run.count();
+        bytes +=
+            run.messages().buffer().remaining()
+                + (long) run.count() * (Entry.HEADER_BYTES + session.user().length);
+      }
+    }
+    return count == 0 || !placing.mayFit(bytes) || placing.fits(count, bytes);
+  }
+
   /**
    * Decides a commit whose number is next, and records it.
    *
@@ -92,7 +109,9 @@ final class Transactions {
               + " bytes of non-persistent messages find no room beside "
               + state.destinations().store().usedBytes()
               + " of "
-              + settings.volatileBytes());
+              + settings.volatileBytes()
+              + ", and "
+              + placing.overflowText());
     }
     apply(session, link, command, plan);
   }

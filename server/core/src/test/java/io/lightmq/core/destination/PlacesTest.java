@@ -142,7 +142,7 @@ class PlacesTest {
           continue;
         }
         int need = 1 + random.nextInt(3);
-        int handle = store.put(ByteBuffer.wrap(entry), i, need);
+        int handle = store.put(0, i, ByteBuffer.wrap(entry), i, need);
         assertThat(model.put(handle, entry)).isNull();
         needs.put(handle, need);
       } else if (!model.isEmpty()) {

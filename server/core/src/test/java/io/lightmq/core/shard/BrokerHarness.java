@@ -42,20 +42,35 @@ final class BrokerHarness {
   }
 
   static BrokerSettings settings(int journalFileBytes, int windowBytes) {
+    return settings(journalFileBytes, windowBytes, 1 << 20, 1 << 30);
+  }
+
+  static BrokerSettings settings(
+      int journalFileBytes, int windowBytes, long volatileBytes, long overflowBytes) {
+    return settings(journalFileBytes, windowBytes, volatileBytes, overflowBytes, 0);
+  }
+
+  static BrokerSettings settings(
+      int journalFileBytes,
+      int windowBytes,
+      long volatileBytes,
+      long overflowBytes,
+      long minFreeBytes) {
     JournalSettings journal = JournalSettings.small(journalFileBytes);
     return new BrokerSettings(
         Durability.HIGH,
         true,
         List.of(new BrokerSettings.DestinationRule("fast.*", Durability.PERFORMANCE)),
         windowBytes,
-        1 << 20,
+        volatileBytes,
+        overflowBytes,
         journal,
         new SegmentSettings(64 << 10, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
         16 << 10,
         Math.min(8 << 10, BrokerSettings.longestMessage(windowBytes, journal)),
         8 << 10,
         80,
-        0,
+        minFreeBytes,
         5_000);
   }
 

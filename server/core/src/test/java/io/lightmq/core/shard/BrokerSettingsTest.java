@@ -20,6 +20,7 @@ class BrokerSettingsTest {
         otherwise.rules(),
         windowBytes,
         otherwise.volatileBytes(),
+        otherwise.overflowBytes(),
         journal,
         segments,
         0,

@@ -226,6 +226,7 @@ class CheckpointTest {
         small.rules(),
         small.windowBytes(),
         small.volatileBytes(),
+        small.overflowBytes(),
         small.journal(),
         new SegmentSettings(1 << 20, 64 << 10, 16 << 10, 16 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
         small.ballastBytes(),

@@ -82,6 +82,7 @@ class DecisionRoomTest {
         small.rules(),
         windowBytes,
         small.volatileBytes(),
+        small.overflowBytes(),
         JournalSettings.small(1 << 20),
         small.segments(),
         small.ballastBytes(),

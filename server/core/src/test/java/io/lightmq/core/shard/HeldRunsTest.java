@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Runs of non-persistent messages that find no memory. */
+/** Runs of non-persistent messages that find no memory, and no overflow. */
 class HeldRunsTest {
   private static final long MILLI = 1_000_000;
   private static final String TEXT = "x".repeat(7_000);
@@ -25,6 +25,7 @@ class HeldRunsTest {
 
   @BeforeEach
   void fill() throws IOException {
+    h.settings = BrokerHarness.settings(64 << 10, 1 << 17, 1 << 20, 0);
     h.open();
     peer = h.attach();
     queue = h.producer(peer, new DestinationName(DestinationKind.QUEUE, "q"));

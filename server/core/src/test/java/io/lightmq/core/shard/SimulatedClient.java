@@ -274,10 +274,13 @@ final class SimulatedClient {
 
   void send() {
     Queue queue = simulation.anyQueue();
-    if (!attached || !destinationIds.containsKey(queue)) {
-      return;
+    if (attached && destinationIds.containsKey(queue)) {
+      send(queue, random.nextInt(5) > 0);
     }
-    boolean persistent = random.nextInt(5) > 0;
+  }
+
+  /** Sends a run to a destination that this client knows. */
+  void send(Queue queue, boolean persistent) {
     List<Message> messages = new ArrayList<>();
     int count = 1 + random.nextInt(random.nextInt(20) == 0 ? 40 : 4);
     boolean mixed = random.nextInt(4) == 0;

@@ -79,7 +79,10 @@ final class Simulation {
     int[] fileBytes = {16 << 10, 20 << 10, 32 << 10, 64 << 10};
     harness.settings =
         BrokerHarness.settings(
-            fileBytes[random.nextInt(fileBytes.length)], 1 << (15 + random.nextInt(3)));
+            fileBytes[random.nextInt(fileBytes.length)],
+            1 << (15 + random.nextInt(3)),
+            4 << 10,
+            1 << 20);
     harness.wrap = plant::disk;
     harness.destaging = plant::destaging;
   }
@@ -129,6 +132,11 @@ final class Simulation {
     return crashes;
   }
 
+  /** Files that took volatile messages for which memory had no room. */
+  int overflowFiles() {
+    return harness.disk.creations("overflow/.*");
+  }
+
   /** Where something may be sent to. */
   Queue anyQueue() {
     return queues.get(random.nextInt(queues.size() - 1));
@@ -166,6 +174,7 @@ final class Simulation {
       clients.add(client);
       client.connect();
     }
+    overflow();
     int steps = 100 + random.nextInt(300);
     for (int i = 0; i < steps; i++) {
       try {
@@ -222,6 +231,19 @@ final class Simulation {
       return attached.destinationId();
     }
     throw new AssertionError("consumer was answered " + reply);
+  }
+
+  /** Sends more volatile messages than memory takes, before anybody consumes. */
+  private void overflow() {
+    harness.loops.runUntilIdle();
+    lookAll();
+    harness.loops.runUntilIdle();
+    lookAll();
+    for (int i = 0; i < 30; i++) {
+      clients.get(0).send(queues.get(0), false);
+    }
+    harness.loops.runUntilIdle();
+    lookAll();
   }
 
   private void step() throws IOException {

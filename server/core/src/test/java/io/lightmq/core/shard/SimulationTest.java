@@ -15,11 +15,17 @@ class SimulationTest {
   @Test
   void everyHistoryKeepsEveryPromise() {
     int crashes = 0;
+    int overflowing = 0;
     for (long seed = FIRST; seed < FIRST + SEEDS; seed++) {
-      crashes += run(seed);
+      Simulation simulation = run(seed);
+      crashes += simulation.crashes();
+      overflowing += simulation.overflowFiles() > 0 ? 1 : 0;
     }
     if (SEEDS > 20 && crashes < SEEDS) {
       throw new AssertionError("only " + crashes + " crashes in " + SEEDS + " histories");
+    }
+    if (overflowing < SEEDS) {
+      throw new AssertionError("only " + overflowing + " of " + SEEDS + " histories overflowed");
     }
   }
 
@@ -30,7 +36,7 @@ class SimulationTest {
     }
   }
 
-  private static int run(long seed) {
+  private static Simulation run(long seed) {
     Simulation simulation = new Simulation(seed, new Simulation.Plant());
     try {
       simulation.run();
@@ -44,6 +50,6 @@ class SimulationTest {
               + seed,
           e);
     }
-    return simulation.crashes();
+    return simulation;
   }
 }

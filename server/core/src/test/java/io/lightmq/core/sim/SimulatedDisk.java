@@ -45,6 +45,7 @@ public final class SimulatedDisk implements Disk {
   private final Map<Operation, Integer> done = new EnumMap<>(Operation.class);
   private final Map<Operation, Integer> failAt = new EnumMap<>(Operation.class);
   private final Map<String, Integer> forces = new HashMap<>();
+  private final Map<String, Integer> creations = new HashMap<>();
   private Consumer<String> beforeForce = name -> {};
   private long capacityBytes = Long.MAX_VALUE;
   private long cutAfter = Long.MAX_VALUE;
@@ -88,8 +89,17 @@ public final class SimulatedDisk implements Disk {
 
   /** Forces so far of files whose name matches. */
   public synchronized int forces(String namePattern) {
+    return sum(forces, namePattern);
+  }
+
+  /** Files so far that were created with a name that matches. */
+  public synchronized int creations(String namePattern) {
+    return sum(creations, namePattern);
+  }
+
+  private static int sum(Map<String, Integer> counts, String namePattern) {
     Pattern pattern = Pattern.compile(namePattern);
-    return forces.entrySet().stream()
+    return counts.entrySet().stream()
         .filter(entry -> pattern.matcher(entry.getKey()).matches())
         .mapToInt(Map.Entry::getValue)
         .sum();
@@ -149,6 +159,7 @@ public final class SimulatedDisk implements Disk {
     }
     SimulatedInode inode = new SimulatedInode();
     folder.change(names -> names.put(plain(name), inode));
+    creations.merge(name, 1, Integer::sum);
     return new SimulatedFile(name, inode);
   }
 
