@@ -330,12 +330,16 @@ public abstract sealed class FactoryOptions implements Serializable
     return (int) number("reconnectAttempts");
   }
 
-  /** Sets the packages, separated by commas, whose classes ObjectMessages may bring; null for none. */
+  /**
+   * Sets the packages, separated by commas, whose classes ObjectMessages may bring; null for none.
+   */
   public void setTrustedPackages(@Nullable String trustedPackages) {
     setOption("trustedPackages", trustedPackages);
   }
 
-  /** Gives the packages, separated by commas, whose classes ObjectMessages may bring, if it is set. */
+  /**
+   * Gives the packages, separated by commas, whose classes ObjectMessages may bring, if it is set.
+   */
   public @Nullable String getTrustedPackages() {
     return text("trustedPackages");
   }

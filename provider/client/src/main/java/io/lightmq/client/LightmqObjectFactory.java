@@ -88,7 +88,8 @@ public final class LightmqObjectFactory implements ObjectFactory {
       }
       return null;
     } catch (IllegalArgumentException e) {
-      NamingException failed = new NamingException("a reference to " + type + ": " + e.getMessage());
+      NamingException failed =
+          new NamingException("a reference to " + type + ": " + e.getMessage());
       failed.setRootCause(e);
       throw failed;
     }

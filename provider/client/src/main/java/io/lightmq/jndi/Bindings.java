@@ -180,7 +180,8 @@ final class Bindings {
           }
         }
       } else if (key.equalsIgnoreCase("xa") && Boolean.parseBoolean(entry.getValue().trim())) {
-        throw new NamingException("property xa: factories for XA are not available in this version");
+        throw new NamingException(
+            "property xa: factories for XA are not available in this version");
       }
     }
     listed.forEach(keys::putIfAbsent);
@@ -240,9 +241,7 @@ final class Bindings {
       }
       at = urlKey;
       LightmqConnectionFactory factory =
-          url.isEmpty()
-              ? new LightmqConnectionFactory()
-              : BrokerUrl.parse(urlKey, url).factory();
+          url.isEmpty() ? new LightmqConnectionFactory() : BrokerUrl.parse(urlKey, url).factory();
       for (Option option : options) {
         if (!URIS.contains(option.name().toLowerCase(Locale.ROOT))) {
           at = option.key();

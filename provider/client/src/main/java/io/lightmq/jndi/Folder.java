@@ -98,7 +98,9 @@ final class Folder {
   @Nullable Folder folder(String name) throws NamingException {
     synchronized (shared) {
       Folder made = new Folder(shared, null);
-      return putIfFree(name, made) ? made : entries.get(name) instanceof Folder found ? found : null;
+      return putIfFree(name, made)
+          ? made
+          : entries.get(name) instanceof Folder found ? found : null;
     }
   }
 

@@ -50,7 +50,8 @@ final class ForeignOptions {
     tuning("useExponentialBackOff", "reconnectDelayExponent", "backOffMultiplier", "randomize");
     tuning("useReconnectBackOff", "reconnectBackOffMultiplier", "warnAfterReconnectAttempts");
     tuning("startupMaxReconnectAttempts", "initialConnectAttempts", "failoverAttempts", "ha");
-    tuning("retryIntervalMultiplier", "connectionTTL", "clientFailureCheckPeriod", "amqpIdleTimeout");
+    tuning(
+        "retryIntervalMultiplier", "connectionTTL", "clientFailureCheckPeriod", "amqpIdleTimeout");
     tuning("callFailoverTimeout", "confirmationWindowSize", "producerWindowSize", "useGlobalPools");
     tuning("threadPoolMaxSize", "scheduledThreadPoolMaxSize", "cacheDestinations", "trackMessages");
     tuning("blockOnDurableSend", "blockOnNonDurableSend", "blockOnAcknowledge", "closeTimeout");

@@ -54,8 +54,7 @@ final class Variables {
     return result.toString();
   }
 
-  private static void append(String key, StringBuilder result, String text)
-      throws NamingException {
+  private static void append(String key, StringBuilder result, String text) throws NamingException {
     if (result.length() + text.length() > MAX_CHARS) {
       throw wrong(key, "grows beyond " + MAX_CHARS + " characters by its variables");
     }

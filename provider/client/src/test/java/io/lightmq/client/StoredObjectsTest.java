@@ -90,8 +90,7 @@ class StoredObjectsTest {
 
   private Context files() throws NamingException {
     Hashtable<String, String> environment = new Hashtable<>();
-    environment.put(
-        Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.fscontext.RefFSContextFactory");
+    environment.put(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.fscontext.RefFSContextFactory");
     environment.put(Context.PROVIDER_URL, directory.toUri().toString());
     return new InitialContext(environment);
   }
@@ -124,8 +123,7 @@ class StoredObjectsTest {
   private static void inLdap(Use use) throws Exception {
     InMemoryDirectoryServerConfig config = new InMemoryDirectoryServerConfig("dc=jms");
     config.setListenerConfigs(
-        InMemoryListenerConfig.createLDAPConfig(
-            "test", InetAddress.getLoopbackAddress(), 0, null));
+        InMemoryListenerConfig.createLDAPConfig("test", InetAddress.getLoopbackAddress(), 0, null));
     config.setSchema(null);
     InMemoryDirectoryServer server = new InMemoryDirectoryServer(config);
     server.add("dn: dc=jms", "objectClass: domain", "dc: jms");
@@ -134,8 +132,11 @@ class StoredObjectsTest {
     environment.put(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.ldap.LdapCtxFactory");
     environment.put(
         Context.PROVIDER_URL,
-        "ldap://" + InetAddress.getLoopbackAddress().getHostAddress() + ":"
-            + server.getListenPort() + "/dc=jms");
+        "ldap://"
+            + InetAddress.getLoopbackAddress().getHostAddress()
+            + ":"
+            + server.getListenPort()
+            + "/dc=jms");
     InitialDirContext context = new InitialDirContext(environment);
     try {
       use.with(context);
@@ -308,7 +309,8 @@ class StoredObjectsTest {
     Set<String> numbers = new java.util.TreeSet<>(ClientSettings.numberDefaults().keySet());
     Arbitrary<Map<String, String>> counted =
         Arbitraries.maps(
-            Arbitraries.of(numbers), Arbitraries.integers().between(1_024, 9_999).map(String::valueOf));
+            Arbitraries.of(numbers),
+            Arbitraries.integers().between(1_024, 9_999).map(String::valueOf));
     Arbitrary<Map<String, String>> texts =
         Arbitraries.maps(
             Arbitraries.of("user", "clientId", "trustedPackages", "password"),

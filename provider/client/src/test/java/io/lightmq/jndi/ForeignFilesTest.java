@@ -59,8 +59,7 @@ class ForeignFilesTest {
             """);
     LightmqConnectionFactory first = factory(context, "connectionFactory");
     assertThat(first.getUri()).isEqualTo("lightmq://one:61616,two:61616");
-    assertThat(first)
-        .isEqualTo(new LightmqConnectionFactory(first.getUri(), "system", "manager"));
+    assertThat(first).isEqualTo(new LightmqConnectionFactory(first.getUri(), "system", "manager"));
     LightmqConnectionFactory second = factory(context, "queueConnectionFactory");
     assertThat(second.getUri()).isEqualTo("lightmq://three:1");
     assertThat(second.getOptions())
@@ -140,7 +139,10 @@ class ForeignFilesTest {
 
   @Test
   void theProviderUrlMayNameAFileOnTheClassPathThatNamesTheBroker() throws Exception {
-    for (String url : new String[] {"classpath:naming/sample.properties", "classpath:/naming/sample.properties"}) {
+    for (String url :
+        new String[] {
+          "classpath:naming/sample.properties", "classpath:/naming/sample.properties"
+        }) {
       Context context =
           context("java.naming.provider.url=" + url + "\nqueue.fromFile=overruled\nqueue.own=own");
       assertThat(factory(context, "ConnectionFactory").getUri()).isEqualTo("lightmq://sample:1");
@@ -237,8 +239,7 @@ class ForeignFilesTest {
 
   @Test
   void aFactoryThatIsBothListedAndGivenIsBoundOnce() throws Exception {
-    Context context =
-        context("connectionFactoryNames=b,,a\nconnectionFactory.a=lightmq://a:1\n");
+    Context context = context("connectionFactoryNames=b,,a\nconnectionFactory.a=lightmq://a:1\n");
     assertThat(factory(context, "a").getUri()).isEqualTo("lightmq://a:1");
     assertThat(Collections.list(context.list("")))
         .extracting(NameClassPair::getName)
@@ -259,6 +260,7 @@ class ForeignFilesTest {
         .isEqualTo(
             new LightmqConnectionFactory(
                 LightmqConnectionFactory.DEFAULT_URI, "${not.expanded}", "$${pw}"));
-    assertThat(factory(context, "own")).isEqualTo(new LightmqConnectionFactory("lightmq://h:1?user=own"));
+    assertThat(factory(context, "own"))
+        .isEqualTo(new LightmqConnectionFactory("lightmq://h:1?user=own"));
   }
 }

@@ -121,8 +121,7 @@ class MemoryContextTest {
     assertThatThrownBy(() -> context.rebind("", QUEUE)).isInstanceOf(InvalidNameException.class);
     assertThatThrownBy(() -> context.unbind("")).isInstanceOf(InvalidNameException.class);
     assertThatThrownBy(() -> context.rename("", "y")).isInstanceOf(InvalidNameException.class);
-    assertThatThrownBy(() -> context.createSubcontext(""))
-        .isInstanceOf(InvalidNameException.class);
+    assertThatThrownBy(() -> context.createSubcontext("")).isInstanceOf(InvalidNameException.class);
     assertThatThrownBy(() -> context.bind("y", null)).isInstanceOf(NamingException.class);
   }
 

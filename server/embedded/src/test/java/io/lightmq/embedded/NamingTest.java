@@ -26,7 +26,9 @@ import javax.naming.Referenceable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An application that knows JNDI names and the API only, with a naming file of another provider. */
+/**
+ * An application that knows JNDI names and the API only, with a naming file of another provider.
+ */
 @SuppressWarnings("BanJNDI") // naming is what is tested
 class NamingTest {
   private static final long WAIT_MILLIS = 20_000;
