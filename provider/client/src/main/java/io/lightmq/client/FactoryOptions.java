@@ -344,6 +344,26 @@ public abstract sealed class FactoryOptions implements Serializable
     return text("trustedPackages");
   }
 
+  /** Sets which JMSX properties, separated by commas, messages have; null for none. */
+  public void setJmsxProperties(@Nullable String jmsxProperties) {
+    setOption("jmsxProperties", jmsxProperties);
+  }
+
+  /** Gives which JMSX properties messages have, if it is set. */
+  public @Nullable String getJmsxProperties() {
+    return text("jmsxProperties");
+  }
+
+  /** Sets {@code at-least-once} or {@code at-most-once}; null for the first. */
+  public void setSemantics(@Nullable String semantics) {
+    setOption("semantics", semantics);
+  }
+
+  /** Gives {@code at-least-once} or {@code at-most-once}, if it is set. */
+  public @Nullable String getSemantics() {
+    return text("semantics");
+  }
+
   /** Sets whether a broker inside the application goes on after its last connection. */
   public void setKeep(boolean keep) {
     flag("keep", keep);

@@ -91,6 +91,10 @@ final class ForeignOptions {
       checkType(Boolean.parseBoolean(value) ? "XA" : "CF");
     } else if (lower.equals("sslenabled")) {
       tls |= Boolean.parseBoolean(value);
+    } else if (lower.equals("populatejmsxuserid")) {
+      if (Boolean.parseBoolean(value)) {
+        put(name, lower, "jmsxProperties", "JMSXUserID");
+      }
     } else if (TUNING.contains(plain)) {
       leftOut.add(name);
     } else {

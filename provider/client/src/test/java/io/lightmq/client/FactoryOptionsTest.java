@@ -30,7 +30,14 @@ class FactoryOptionsTest {
     if (type == boolean.class) {
       return !property.getName().equals("failover");
     }
-    return type == int.class ? (Object) 1_234 : type == long.class ? (Object) 1_234L : "text";
+    if (type == int.class || type == long.class) {
+      return type == int.class ? (Object) 1_234 : 1_234L;
+    }
+    return switch (property.getName()) {
+      case "jmsxProperties" -> "JMSXUserID,JMSXRcvTimestamp";
+      case "semantics" -> "at-most-once";
+      default -> "text";
+    };
   }
 
   @Test

@@ -70,6 +70,7 @@ class BrokerUrlTest {
         "maxReconnectDelay=8|maxReconnectDelayMillis|8",
         "jms.deserializationPolicy.allowList=a.b,c.d|trustedPackages|a.b,c.d",
         "deserializationWhiteList=a.b|trustedPackages|a.b",
+        "jms.populateJMSXUserID=true|jmsxProperties|JMSXUserID",
         "prefetchMessages=4|prefetchMessages|4",
         "lingerMillis=0|lingerMillis|0"
       })
