@@ -5,12 +5,15 @@ import io.lightmq.client.LightmqQueue;
 import io.lightmq.client.LightmqTopic;
 import jakarta.jms.Destination;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Hashtable;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import javax.naming.Context;
 import javax.naming.InvalidNameException;
@@ -50,6 +53,7 @@ final class Bindings {
   private final Variables variables;
   private final Folder root = Folder.root();
   private final Map<List<String>, String> owners = new LinkedHashMap<>();
+  private final Set<String> factories = new TreeSet<>();
 
   /** An option of factories, and the property that it comes from. */
   private record Option(String key, String name, String value) {}
@@ -185,6 +189,8 @@ final class Bindings {
       }
     }
     listed.forEach(keys::putIfAbsent);
+    factories.addAll(DEFAULT_FACTORIES);
+    factories.addAll(keys.keySet());
     for (Map.Entry<String, String> named : keys.entrySet()) {
       String key = named.getValue();
       String value = properties.entries().getOrDefault(key, "");
@@ -199,6 +205,22 @@ final class Bindings {
     refuseOrphans(keys);
   }
 
+  /** What stands behind the prefixes for options of one factory; empty without them. */
+  private static String ofFactory(String key) {
+    String qpid = behind(FACTORY_PROPERTY, key);
+    String rest = qpid != null ? qpid : behind(CLASSIC_PROPERTY, key);
+    return rest == null ? "" : rest;
+  }
+
+  /** The factory whose option it is: of several names with dots the longest. */
+  private @Nullable String factoryOf(String key) {
+    String rest = ofFactory(key);
+    return factories.stream()
+        .filter(name -> rest.length() > name.length() + 1 && rest.startsWith(name + "."))
+        .max(Comparator.comparingInt(String::length))
+        .orElse(null);
+  }
+
   /** The options of one factory: those for all, then its own. */
   private List<Option> options(String name) throws NamingException {
     List<Option> forAll = new ArrayList<>();
@@ -206,8 +228,7 @@ final class Bindings {
     for (Map.Entry<String, String> entry : properties.entries().entrySet()) {
       String key = entry.getKey();
       String all = behind(FACTORY_DEFAULT, key);
-      String ofClassic = behind(CLASSIC_PROPERTY + name + ".", key);
-      String its = ofClassic != null ? ofClassic : behind(FACTORY_PROPERTY + name + ".", key);
+      String its = name.equals(factoryOf(key)) ? ofFactory(key).substring(name.length() + 1) : null;
       if (all != null || BARE_OPTIONS.contains(key.toLowerCase(Locale.ROOT))) {
         forAll.add(option(key, all != null ? all : key, entry.getValue()));
       } else if (its != null) {
@@ -262,10 +283,9 @@ final class Bindings {
 
   /** Principal and credentials of the context, for factories that name no user. */
   private void addUser(LightmqConnectionFactory factory) {
-    if (factory.getUser() == null
-        && environment.get(Context.SECURITY_PRINCIPAL) instanceof String user) {
+    if (factory.getUser() == null && given(Context.SECURITY_PRINCIPAL) instanceof String user) {
       factory.setUser(user);
-      Object credentials = environment.get(Context.SECURITY_CREDENTIALS);
+      Object credentials = given(Context.SECURITY_CREDENTIALS);
       if (credentials instanceof String password) {
         factory.setPassword(password);
       } else if (credentials instanceof char[] password) {
@@ -274,24 +294,24 @@ final class Bindings {
     }
   }
 
+  private @Nullable Object given(String key) {
+    String text = properties.entries().get(key);
+    return text != null ? text : environment.get(key);
+  }
+
   /** An option of a factory that is not bound would be lost without a word. */
   private void refuseOrphans(Map<String, String> keys) throws NamingException {
     boolean asClassic = keys.values().stream().anyMatch(FACTORY_NAMES::equalsIgnoreCase);
     for (String key : properties.entries().keySet()) {
-      String classic = asClassic ? behind(CLASSIC_PROPERTY, key) : null;
-      String rest = classic != null ? classic : behind(FACTORY_PROPERTY, key);
-      if (rest == null) {
-        continue;
-      }
-      boolean known =
-          keys.keySet().stream().anyMatch(name -> behind(name + ".", rest) != null)
-              || DEFAULT_FACTORIES.stream().anyMatch(name -> behind(name + ".", rest) != null);
-      if (!known) {
+      boolean option =
+          behind(FACTORY_PROPERTY, key) != null
+              || (asClassic && behind(CLASSIC_PROPERTY, key) != null);
+      if (option && factoryOf(key) == null) {
         throw new NamingException(
             "property "
                 + key
-                + " is for no connection factory of this context; bound are "
-                + String.join(", ", keys.keySet().isEmpty() ? DEFAULT_FACTORIES : keys.keySet()));
+                + " is for no connection factory of this context; known are "
+                + String.join(", ", factories));
       }
     }
   }

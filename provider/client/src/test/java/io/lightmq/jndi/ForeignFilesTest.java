@@ -263,4 +263,31 @@ class ForeignFilesTest {
     assertThat(factory(context, "own"))
         .isEqualTo(new LightmqConnectionFactory("lightmq://h:1?user=own"));
   }
+
+  @Test
+  void theUserMayStandInTheFile() throws Exception {
+    Path file = directory.resolve("user.properties");
+    Files.writeString(
+        file,
+        "java.naming.security.principal=anna\njava.naming.security.credentials=$${pw}\n"
+            + "java.naming.provider.url=lightmq://h:1\n");
+    assertThat(factory(context("java.naming.provider.url=" + file), "ConnectionFactory"))
+        .isEqualTo(new LightmqConnectionFactory("lightmq://h:1", "anna", "$${pw}"));
+  }
+
+  @Test
+  void ofNamesWithDotsTheLongestHasTheOption() throws Exception {
+    Context context =
+        context(
+            """
+            connectionFactory.a =
+            connectionFactory.a.b =
+            connectionFactory.A =
+            property.connectionfactory.a.clientID = one
+            property.connectionfactory.a.b.clientID = two
+            """);
+    assertThat(factory(context, "a").getClientId()).isEqualTo("one");
+    assertThat(factory(context, "a.b").getClientId()).isEqualTo("two");
+    assertThat(factory(context, "A").getClientId()).as("names count as written").isNull();
+  }
 }
