@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Puts values in the place of {@code ${name}} and {@code ${name:-default}}: of system properties,
  * else of environment variables, else of the naming properties themselves. Values and defaults may
  * have variables too, at most {@value #MAX_DEPTH} deep and {@value #MAX_CHARS} characters in all;
- * beyond that, for a circle and for a name without value and default the property is refused.
- * {@code $${} stands for {@code ${}.
+ * beyond that, for a circle and for a name without value and default the property is refused. Two
+ * dollar signs before the brace stand for one that begins no variable.
  */
 final class Variables {
   static final int MAX_DEPTH = 16;

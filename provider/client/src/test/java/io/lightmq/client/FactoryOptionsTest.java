@@ -8,6 +8,7 @@ import java.beans.BeanInfo;
 import java.beans.Introspector;
 import java.beans.PropertyDescriptor;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -73,7 +74,7 @@ class FactoryOptionsTest {
         LightmqConnectionFactory typed = new LightmqConnectionFactory();
         property.getWriteMethod().invoke(typed, sample(property));
         LightmqConnectionFactory text = new LightmqConnectionFactory();
-        text.setOption(property.getName().toUpperCase(), String.valueOf(sample(property)));
+        text.setOption(property.getName().toUpperCase(Locale.ROOT), String.valueOf(sample(property)));
         assertThat(text).isEqualTo(typed).hasSameHashCodeAs(typed);
       }
     }
