@@ -219,7 +219,7 @@ final class Subscribing {
     try {
       return Selector.parse(text);
     } catch (InvalidSelectorException e) {
-      throw new Refusal(FaultCode.INVALID_SELECTOR, e.getMessage());
+      throw new Refusal(FaultCode.INVALID_SELECTOR, String.valueOf(e.getMessage()));
     }
   }
 
