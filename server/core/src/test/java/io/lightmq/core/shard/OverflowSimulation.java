@@ -32,7 +32,7 @@ final class OverflowSimulation {
     final int topic;
     final List<Received> held = new ArrayList<>();
     final Set<String> done = new HashSet<>();
-    int highest = -1;
+    final int[] highest = {-1, -1, -1};
 
     Reader(int id, int topic) {
       this.id = id;
@@ -48,14 +48,18 @@ final class OverflowSimulation {
         throw new AssertionError(message + " is not for reader " + id + ", or comes again");
       }
       if (message.deliveries() == 0) {
-        if (order < highest) {
-          throw new AssertionError(message + " comes after " + highest + " at reader " + id);
+        int before = highest[order % PRIORITIES];
+        if (order < before) {
+          throw new AssertionError(message + " comes after " + before + " at reader " + id);
         }
-        highest = order;
+        highest[order % PRIORITIES] = order;
       }
       held.add(message);
     }
   }
+
+  /** A message's number modulo this is its priority, so each priority has an order of its own. */
+  private static final int PRIORITIES = 3;
 
   private final Random random;
   private final BrokerHarness h;
@@ -194,8 +198,20 @@ final class OverflowSimulation {
     }
     sent.get(topic).addAll(List.of(texts));
     boolean persistent = random.nextInt(4) == 0;
-    unanswered.put(
-        h.publish(peer, destinations[topic], persistent ? ++number : 0, texts), List.of(texts));
+    List<BrokerHarness.Sample> samples = new ArrayList<>();
+    for (String text : texts) {
+      samples.add(new BrokerHarness.Sample(order(text) % PRIORITIES, text));
+    }
+    int c = h.nextCorrelation();
+    unanswered.put(c, List.of(texts));
+    h.broker.submit(
+        new Command.Publish(
+            peer,
+            c,
+            destinations[topic],
+            persistent ? ++number : 0,
+            texts.length,
+            h.bytes(persistent, 0, samples)));
   }
 
   private void answered(FakePeer.Receipt receipt) {
