@@ -345,4 +345,78 @@ class BrowsingTest {
     assertThat(h.browse(peer, 1, 10, MUCH)).isEmpty();
     h.close();
   }
+
+  @Test
+  void volatileMessagesThatOverflowedAreShownAndStayWhereTheyAre() throws Exception {
+    BrokerHarness h = new BrokerHarness(73);
+    h.settings = BrokerHarness.settings(64 << 10, 1 << 17, 16 << 10, 1 << 20);
+    h.open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    List<String> expected = new ArrayList<>();
+    String pad = "-" + "x".repeat(1_000);
+    for (int i = 0; i < 120; i++) {
+      int priority = i % 2 == 0 ? 4 : 8;
+      int c = h.nextCorrelation();
+      List<Sample> run = List.of(new Sample(priority, "m" + i + pad));
+      h.broker.submit(new Command.Publish(peer, c, id, 0, 1, h.bytes(false, 0, run)));
+      assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
+      expected.add(priority == 8 ? expected.size() / 2 : expected.size(), "m" + i);
+    }
+    h.loops.advance(1_100_000_000L);
+    long overflowed = h.broker.metrics().overflow().bytes();
+    assertThat(overflowed).isGreaterThan(80 << 10);
+    assertThat(texts(h.browse(browser(h), 1, 1000, MUCH))).isEqualTo(expected);
+    assertThat(texts(h.browse(browser(h), 1, 5, 3_000))).isEqualTo(expected);
+    assertThat(texts(h.browse(browser(h, "JMSPriority = 8"), 1, 50, MUCH)))
+        .isEqualTo(expected.subList(0, 60));
+    FakePeer half = browser(h);
+    h.broker.submit(new Command.Pull(half, 1, 1_000_000, 10, MUCH, 0));
+    h.loops.runUntil(() -> half.received.size() == 10);
+    h.loops.advance(1_100_000_000L);
+    assertThat(h.broker.metrics().overflow().bytes()).isEqualTo(overflowed);
+    FakePeer consumer = consumer(h);
+    int consumed = 0;
+    for (List<Received> got = h.pull(consumer, 1, 9);
+        !got.isEmpty();
+        got = h.pull(consumer, 1, 9)) {
+      for (Received each : got) {
+        assertThat(each.text()).startsWith(expected.get(consumed++) + "-");
+        h.acknowledge(consumer, 1, id, each.range());
+      }
+    }
+    assertThat(consumed).isEqualTo(120);
+    assertThat(h.browse(half, 1, 10, MUCH)).isEmpty();
+    h.loops.advance(1_100_000_000L);
+    assertThat(h.broker.metrics().overflow().bytes()).as("a look keeps no file").isZero();
+    h.close();
+  }
+
+  @Test
+  void aLookEndsWithAnErrorAtWhatCannotBeRead() throws Exception {
+    BrokerHarness h = new BrokerHarness(74).open();
+    FakePeer peer = h.attach(LINK, 1, 1, null);
+    long id = h.producer(peer, QUEUE);
+    for (int i = 0; i < 20; i++) {
+      publish(h, peer, id, new Sample(4, "m" + i + "-" + "x".repeat(300)));
+    }
+    h.close();
+    String segment = "segments/" + h.disk.list("segments").get(0);
+    byte[] bytes = h.disk.contents(segment);
+    int damaged = new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1).indexOf("m10-");
+    h.disk.flip(segment, damaged + 100, 3);
+    h.open();
+    FakePeer browser = browser(h);
+    List<String> shown = new ArrayList<>();
+    for (int pull = 1; pull <= 20 && browser.pullsDone.isEmpty(); pull++) {
+      int before = browser.received.size();
+      h.broker.submit(new Command.Pull(browser, 1, pull, 4, MUCH, 0));
+      h.loops.runUntil(() -> browser.received.size() > before || !browser.pullsDone.isEmpty());
+    }
+    browser.received.forEach(each -> shown.add(each.text().split("-")[0]));
+    assertThat(shown).hasSize(10).startsWith("m0").endsWith("m9");
+    assertThat(browser.pullsDone).singleElement().asString().endsWith("/" + FaultCode.DAMAGED);
+    assertThat(browser.openBuffers).isZero();
+    h.close();
+  }
 }
