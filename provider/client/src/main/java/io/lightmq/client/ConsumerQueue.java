@@ -34,8 +34,14 @@ final class ConsumerQueue {
   private int emptyPullId;
   private int putOffPullId;
 
-  /** Whether it wants messages: it has a listener, or receive was called. */
-  boolean active;
+  /** How many threads wait for a message of it. */
+  int waiters;
+
+  /** Whether something was taken since the last pull: the next ones are asked for meanwhile. */
+  private boolean used;
+
+  /** What was taken since the window was widened. */
+  private int taken;
 
   /** Whether the application has closed it. */
   volatile boolean closed;
@@ -115,6 +121,8 @@ final class ConsumerQueue {
   Arrived take() {
     Arrived first = waiting.remove();
     waitingBytes -= first.entry().length;
+    used = true;
+    taken++;
     return first;
   }
 
@@ -123,7 +131,10 @@ final class ConsumerQueue {
     waitingBytes += message.entry().length;
   }
 
-  /** Takes what came; the window grows when the broker had as much as was asked for. */
+  /**
+   * Takes what came. The window grows when the broker had as much as was asked for and the
+   * application has used half of it: whoever takes one message only leaves the rest to others.
+   */
   void add(int pullId, List<Arrived> messages) {
     for (Arrived message : messages) {
       waiting.add(message);
@@ -131,8 +142,9 @@ final class ConsumerQueue {
     }
     if (pullId == lastPullId) {
       pullOpen = false;
-      if (messages.size() >= asked) {
+      if (messages.size() >= asked && taken >= window / 2) {
         window = Math.min(settings.prefetchMessages(), window * 2);
+        taken = 0;
       }
     }
   }
@@ -173,9 +185,13 @@ final class ConsumerQueue {
     return all;
   }
 
-  /** Asks for more once half of the window is used up. */
+  /**
+   * Asks for more once half of the window is used up. Without a listener this is done only while
+   * somebody waits, and once after something was taken: a consumer that nobody asks for messages
+   * must not hold any, which others could have.
+   */
   void pullIfNeeded() {
-    if (active
+    if ((listener != null || waiters > 0 || used)
         && !closed
         && ended == null
         && !pullOpen
@@ -208,6 +224,7 @@ final class ConsumerQueue {
   private void pull(int messages, int parkMillis) {
     lastPullId = lastPullId == Integer.MAX_VALUE ? 1 : lastPullId + 1;
     pullOpen = true;
+    used = false;
     asked = messages;
     int bytes = (int) Math.max(1, settings.prefetchBytes() - waitingBytes);
     link.pull(new Frame.PullOne(id, lastPullId, messages, bytes, parkMillis));

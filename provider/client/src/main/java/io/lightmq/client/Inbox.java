@@ -439,8 +439,8 @@ final class Inbox {
   /** Waits until the consumer has a message to hand over; false at the end. */
   boolean awaitMessage(ConsumerQueue consumer, ListenerPause pause) throws JMSException {
     gate.lock();
+    consumer.waiters++;
     try {
-      consumer.active = true;
       pullMore(consumer);
       while (!gate.isClosed() && !consumer.closed && (!consumer.isEmpty() || !consumer.hasEnded())) {
         long pauseNanos = pause.nanosLeft();
@@ -451,6 +451,7 @@ final class Inbox {
       }
       return false;
     } finally {
+      consumer.waiters--;
       gate.unlock();
     }
   }

@@ -75,7 +75,6 @@ final class Listening {
       awaitEnd(consumer);
       consumer.listener = listener;
       if (listener != null) {
-        consumer.active = true;
         if (runner == null && !gate.isClosed()) {
           runner = ListenerRunner.start(this, name);
         }

@@ -25,7 +25,6 @@ final class Receiving {
       throw JmsFaults.illegalState(
           "the consumer has a message listener, so receive is not allowed");
     }
-    consumer.active = true;
     long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.max(0, waitMillis));
     int lastAsk = 0;
     long answerByNanos = 0;
@@ -38,10 +37,7 @@ final class Receiving {
       }
       long now = System.nanoTime();
       if (waitMillis == Gate.FOREVER || now < deadlineNanos) {
-        if (gate.pulls()) {
-          consumer.pullIfNeeded();
-        }
-        gate.await(waitMillis == Gate.FOREVER ? Gate.FOREVER : deadlineNanos - now, "a message");
+        await(consumer, waitMillis == Gate.FOREVER ? Gate.FOREVER : deadlineNanos - now);
         continue;
       }
       if (!gate.isStarted() || !gate.isLinkUp() || (lastAsk != 0 && consumer.wasEmpty(lastAsk))) {
@@ -62,6 +58,18 @@ final class Receiving {
       gate.await(answerByNanos - now, "a message");
     }
     return null;
+  }
+
+  private void await(ConsumerQueue consumer, long nanos) throws JMSException {
+    consumer.waiters++;
+    try {
+      if (gate.pulls()) {
+        consumer.pullIfNeeded();
+      }
+      gate.await(nanos, "a message");
+    } finally {
+      consumer.waiters--;
+    }
   }
 
   private JMSException putOff() {
