@@ -5,7 +5,6 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMetho
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -56,19 +55,16 @@ final class JUnitMain {
   }
 
   /**
-   * Lets the suite's own library print what it catches, which it does only once its harness has
-   * named a place. Without it a failure has less words, no more.
+   * Lets the suite's own library print what it catches, which it does only once somebody has named a
+   * writer. Without it a failure has less words, no more.
    */
   private static void hearSuite() {
-    PrintWriter place = new PrintWriter(System.err, true);
-    for (String field : List.of("out", "err")) {
-      try {
-        Field writer = Class.forName("com.sun.ts.lib.util.TestUtil").getDeclaredField(field);
-        writer.setAccessible(true);
-        writer.set(null, place);
-      } catch (ReflectiveOperationException e) {
-        System.err.println("the suite's library keeps what it catches to itself: " + e);
-      }
+    try {
+      Class.forName("com.sun.ts.lib.util.TestUtil")
+          .getMethod("setAdditionalWriter", PrintWriter.class)
+          .invoke(null, new PrintWriter(System.err, true));
+    } catch (ReflectiveOperationException e) {
+      System.err.println("the suite's library keeps what it catches to itself: " + e);
     }
   }
 
