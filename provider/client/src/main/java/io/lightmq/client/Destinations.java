@@ -33,6 +33,22 @@ final class Destinations implements DestinationMapper {
             : "a " + destination.getClass().getName() + " is neither Queue nor Topic");
   }
 
+  /** The destination as a queue; a consumer or producer of a topic has none. */
+  static Queue asQueue(Destination destination) throws JMSException {
+    if (destination instanceof Queue queue) {
+      return queue;
+    }
+    throw JmsFaults.illegalState(destination + " is a topic, so it cannot be asked for as a queue");
+  }
+
+  /** The destination as a topic; a consumer or producer of a queue has none. */
+  static Topic asTopic(Destination destination) throws JMSException {
+    if (destination instanceof Topic topic) {
+      return topic;
+    }
+    throw JmsFaults.illegalState(destination + " is a queue, so it cannot be asked for as a topic");
+  }
+
   static DestinationName name(DestinationKind kind, @Nullable String name) throws JMSException {
     if (name == null) {
       throw JmsFaults.invalidDestination("the destination's name is null");

@@ -65,7 +65,7 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
 
   @Override
   public @Nullable Message receive(long timeoutMillis) throws JMSException {
-    return receive(timeoutMillis == 0 ? Gate.FOREVER : timeoutMillis, message -> message);
+    return receive(waitMillis(timeoutMillis), message -> message);
   }
 
   @Override
@@ -73,12 +73,17 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
     return receive(Gate.NO_WAIT, message -> message);
   }
 
+  /** How long a receive with this timeout waits: 0 stands for ever. */
+  static long waitMillis(long timeoutMillis) throws JMSException {
+    if (timeoutMillis < 0) {
+      throw JmsFaults.invalidArgument("the timeout is at least 0 ms, not " + timeoutMillis);
+    }
+    return timeoutMillis == 0 ? Gate.FOREVER : timeoutMillis;
+  }
+
   /** As {@link Inbox#receive}. */
   <T> @Nullable T receive(long waitMillis, Inbox.Converter<T> converter) throws JMSException {
     requireOpen();
-    if (waitMillis < Gate.FOREVER) {
-      throw JmsFaults.invalidArgument("the timeout is at least 0 ms, not " + waitMillis);
-    }
     return session.inbox().receive(queue, waitMillis, converter);
   }
 
@@ -93,13 +98,13 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
   @Override
   public Queue getQueue() throws JMSException {
     requireOpen();
-    return (Queue) destination;
+    return Destinations.asQueue(destination);
   }
 
   @Override
   public Topic getTopic() throws JMSException {
     requireOpen();
-    return (Topic) destination;
+    return Destinations.asTopic(destination);
   }
 
   @Override

@@ -58,7 +58,7 @@ final class LightmqJmsConsumer implements JMSConsumer {
 
   @Override
   public <T> @Nullable T receiveBody(Class<T> wanted, long timeoutMillis) {
-    return body(timeoutMillis == 0 ? Gate.FOREVER : timeoutMillis, wanted);
+    return body(Unchecked.get(() -> LightmqConsumer.waitMillis(timeoutMillis)), wanted);
   }
 
   @Override

@@ -137,12 +137,14 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
 
   @Override
   public @Nullable Queue getQueue() throws JMSException {
-    return (Queue) getDestination();
+    Destination own = getDestination();
+    return own == null ? null : Destinations.asQueue(own);
   }
 
   @Override
   public @Nullable Topic getTopic() throws JMSException {
-    return (Topic) getDestination();
+    Destination own = getDestination();
+    return own == null ? null : Destinations.asTopic(own);
   }
 
   @Override

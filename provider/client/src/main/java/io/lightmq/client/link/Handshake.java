@@ -98,7 +98,15 @@ final class Handshake extends ChannelInboundHandlerAdapter {
       return;
     }
     String password = settings.password();
-    scram = new ScramClient(user, password == null ? "" : password, RANDOM);
+    if (password == null || password.isEmpty()) {
+      fail(
+          context,
+          new LinkException(
+              FaultCode.AUTHENTICATION_FAILED,
+              "the user " + user + " is given without a password; give both or none"));
+      return;
+    }
+    scram = new ScramClient(user, password, RANDOM);
     context.writeAndFlush(new Frame.AuthStart(ScramClient.MECHANISM, scram.first()));
   }
 
