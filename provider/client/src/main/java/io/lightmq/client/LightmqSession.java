@@ -549,7 +549,9 @@ final class LightmqSession implements QueueSession, TopicSession {
     List<Arrived> delivered = inbox.takeDelivered();
     if (!delivered.isEmpty()) {
       var unused = link.giveBack(Arrived.places(delivered), true);
+      inbox.settled(delivered); // connection consumers may wait for it
     }
+    inbox.takeLost();
     consumers.forget();
     browsers.forEach(LightmqBrowser::forget);
     browsers.clear();
