@@ -446,6 +446,23 @@ class ConnectionConsumerTest {
   }
 
   @Test
+  void aSelectorChoosesWhatTheSessionsGet() throws Exception {
+    Topic topic = session.createTopic("news");
+    try (TestPool pool = pool(1, Session.AUTO_ACKNOWLEDGE)) {
+      connection.start();
+      connection.createConnectionConsumer(topic, "colour = 'red'", pool, 5);
+      MessageProducer producer = session.createProducer(topic);
+      for (String colour : List.of("red", "blue", "red")) {
+        TextMessage message = session.createTextMessage(colour);
+        message.setStringProperty("colour", colour);
+        producer.send(message);
+      }
+      awaitGot(2);
+      assertThat(got).containsExactly("red", "red");
+    }
+  }
+
+  @Test
   void theDomainsHaveThemToo() throws Exception {
     Topic topic = session.createTopic("news");
     LightmqConnectionFactory factory = new LightmqConnectionFactory(name + "?clientId=domains");

@@ -12,6 +12,7 @@ import jakarta.jms.IllegalStateRuntimeException;
 import jakarta.jms.InvalidClientIDException;
 import jakarta.jms.InvalidDestinationException;
 import jakarta.jms.InvalidDestinationRuntimeException;
+import jakarta.jms.InvalidSelectorException;
 import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
 import jakarta.jms.JMSProducer;
@@ -337,6 +338,22 @@ class ExceptionTableTest {
             InvalidDestinationException.class,
             "a queue without a name",
             w -> () -> w.session.createQueue("")),
+        row(
+            "3.8.1",
+            InvalidSelectorException.class,
+            "a consumer with a selector that is none",
+            w -> () -> w.session.createConsumer(w.topic, "colour =")),
+        row(
+            "3.8.1",
+            InvalidSelectorException.class,
+            "a browser with a selector that is none",
+            w -> () -> w.session.createBrowser(w.queue, "colour =")),
+        row(
+            "3.8.1",
+            InvalidSelectorException.class,
+            "a connection consumer with a selector that is none",
+            w ->
+                () -> w.connection.createConnectionConsumer(w.topic, "colour =", () -> null, 1)),
         row(
             "6.2.2",
             JMSException.class,
