@@ -1,10 +1,5 @@
 package io.lightmq.embedded;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-
-import io.lightmq.client.LightmqConnectionFactory;
-import jakarta.jms.BytesMessage;
 import jakarta.jms.Connection;
 import jakarta.jms.Destination;
 import jakarta.jms.IllegalStateException;
@@ -17,24 +12,15 @@ import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
 import jakarta.jms.JMSProducer;
 import jakarta.jms.JMSSecurityException;
-import jakarta.jms.MapMessage;
 import jakarta.jms.Message;
 import jakarta.jms.MessageConsumer;
-import jakarta.jms.MessageEOFException;
 import jakarta.jms.MessageFormatException;
 import jakarta.jms.MessageFormatRuntimeException;
-import jakarta.jms.MessageNotReadableException;
-import jakarta.jms.MessageNotWriteableException;
 import jakarta.jms.MessageNotWriteableRuntimeException;
 import jakarta.jms.MessageProducer;
-import jakarta.jms.ObjectMessage;
-import jakarta.jms.Queue;
 import jakarta.jms.QueueConnection;
 import jakarta.jms.QueueSession;
 import jakarta.jms.Session;
-import jakarta.jms.StreamMessage;
-import jakarta.jms.TextMessage;
-import jakarta.jms.Topic;
 import jakarta.jms.TopicConnection;
 import jakarta.jms.TopicSession;
 import java.util.List;
@@ -44,215 +30,14 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
 
-/**
- * Which exception the specification names for which mistake, by its section; each has an error code
- * of ours and a text.
- */
-class ExceptionTableTest {
-  private static final long WAIT_MILLIS = 20_000;
-
-  private final String name = "lightmq:mem:" + UUID.randomUUID();
-
-  /** What a case works with, made for it alone. */
-  private final class World implements AutoCloseable {
-    final Connection connection = factory("").createConnection();
-    final Connection named = factory("?clientId=named" + UUID.randomUUID()).createConnection();
-    final Session session;
-    final Session transacted;
-    final Queue queue;
-    final Topic topic;
-
-    World() throws JMSException {
-      connection.start();
-      session = connection.createSession();
-      transacted = connection.createSession(true, 0);
-      queue = session.createQueue("q");
-      topic = session.createTopic("t");
-    }
-
-    /** Sends and receives. */
-    <M extends Message> M received(M message) throws JMSException {
-      Destination own = session.createTemporaryQueue();
-      session.createProducer(own).send(message);
-      @SuppressWarnings("unchecked")
-      M got = (M) session.createConsumer(own).receive(WAIT_MILLIS);
-      return got;
-    }
-
-    @Override
-    public void close() throws JMSException {
-      connection.close();
-      named.close();
-    }
-  }
-
-  private LightmqConnectionFactory factory(String options) {
-    return new LightmqConnectionFactory(name + options);
-  }
-
-  /** A mistake. */
-  interface Mistake {
-    Executable in(World world) throws Exception;
-  }
-
-  private record Row(
-      String section, Class<? extends Exception> expected, String what, Mistake mistake) {}
-
-  private static Row row(
-      String section, Class<? extends Exception> expected, String what, Mistake mistake) {
-    return new Row(section, expected, what, mistake);
-  }
-
+/** Sections 6 to 14: which exception the specification names for which mistake. */
+class ExceptionTableTest extends MistakeTable {
   @TestFactory
   Stream<DynamicTest> everyMistakeHasItsException() {
-    return Stream.of(messages(), clientIds(), destinations(), sessions(), simplified())
-        .flatMap(List::stream)
-        .map(
-            row ->
-                DynamicTest.dynamicTest(
-                    row.section() + " " + row.what() + ": " + row.expected().getSimpleName(),
-                    () -> check(row)));
-  }
-
-  private void check(Row row) throws Exception {
-    try (World world = new World()) {
-      Exception thrown = assertThrows(row.expected(), row.mistake().in(world));
-      assertThat(thrown.getMessage()).isNotBlank();
-      if (thrown instanceof JMSException jms) {
-        assertThat(jms.getErrorCode()).startsWith("LMQ-");
-      }
-    }
-  }
-
-  private static List<Row> messages() {
-    return List.of(
-        row(
-            "3.5.4",
-            MessageFormatException.class,
-            "a property with the type of a list",
-            w -> () -> w.session.createMessage().setObjectProperty("a", List.of())),
-        row(
-            "3.5.4",
-            MessageFormatException.class,
-            "a property that is a character",
-            w -> () -> w.session.createMessage().setObjectProperty("a", 'c')),
-        row(
-            "3.5.4",
-            MessageFormatException.class,
-            "a string property read as a boolean is none",
-            w -> {
-              Message message = w.session.createMessage();
-              message.setLongProperty("a", 1);
-              return () -> message.getBooleanProperty("a");
-            }),
-        row(
-            "3.5.4",
-            NumberFormatException.class,
-            "a word read as a number",
-            w -> {
-              Message message = w.session.createMessage();
-              message.setStringProperty("a", "word");
-              return () -> message.getIntProperty("a");
-            }),
-        row(
-            "3.5.1",
-            IllegalArgumentException.class,
-            "a property without a name",
-            w -> () -> w.session.createMessage().setStringProperty("", "x")),
-        row(
-            "3.10",
-            MessageNotWriteableException.class,
-            "a received message's properties",
-            w -> {
-              Message message = w.received(w.session.createMessage());
-              return () -> message.setStringProperty("a", "x");
-            }),
-        row(
-            "3.10",
-            MessageNotWriteableException.class,
-            "a received text",
-            w -> {
-              TextMessage message = w.received(w.session.createTextMessage("x"));
-              return () -> message.setText("y");
-            }),
-        row(
-            "3.10",
-            MessageNotWriteableException.class,
-            "a received map",
-            w -> {
-              MapMessage message = w.received(w.session.createMapMessage());
-              return () -> message.setInt("a", 1);
-            }),
-        row(
-            "3.10",
-            MessageNotWriteableException.class,
-            "a received object",
-            w -> {
-              ObjectMessage message = w.received(w.session.createObjectMessage("x"));
-              return () -> message.setObject("y");
-            }),
-        row(
-            "3.11.3",
-            MessageNotReadableException.class,
-            "bytes that are being written",
-            w -> () -> w.session.createBytesMessage().readByte()),
-        row(
-            "3.11.3",
-            MessageNotReadableException.class,
-            "a stream that is being written",
-            w -> () -> w.session.createStreamMessage().readObject()),
-        row(
-            "3.11.3",
-            MessageNotWriteableException.class,
-            "received bytes",
-            w -> {
-              BytesMessage message = w.received(w.session.createBytesMessage());
-              return () -> message.writeByte((byte) 1);
-            }),
-        row(
-            "3.11.3",
-            MessageEOFException.class,
-            "the end of bytes",
-            w -> {
-              BytesMessage message = w.received(w.session.createBytesMessage());
-              return message::readInt;
-            }),
-        row(
-            "3.11.3",
-            MessageEOFException.class,
-            "the end of a stream",
-            w -> {
-              StreamMessage message = w.received(w.session.createStreamMessage());
-              return message::readObject;
-            }),
-        row(
-            "3.11.3",
-            MessageFormatException.class,
-            "a stream's value of another type",
-            w -> {
-              StreamMessage message = w.session.createStreamMessage();
-              message.writeBoolean(true);
-              message.reset();
-              return message::readInt;
-            }),
-        row(
-            "3.11.3",
-            MessageFormatException.class,
-            "a map's value that is a list",
-            w -> () -> w.session.createMapMessage().setObject("a", List.of())),
-        row(
-            "3.11.3",
-            MessageFormatException.class,
-            "a body asked for as something else",
-            w -> () -> w.session.createTextMessage("x").getBody(Integer.class)),
-        row(
-            "3.11.3",
-            MessageFormatException.class,
-            "an object that cannot be serialised",
-            w ->
-                () ->
-                    w.session.createObjectMessage(
-                        (java.io.Serializable) List.of(new Object()))));
+    return tests(
+        Stream.of(clientIds(), destinations(), sessions(), simplified())
+            .flatMap(List::stream)
+            .toList());
   }
 
   private List<Row> clientIds() {
