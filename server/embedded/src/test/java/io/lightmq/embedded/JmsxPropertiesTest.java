@@ -10,7 +10,9 @@ import jakarta.jms.JMSException;
 import jakarta.jms.Message;
 import jakarta.jms.Queue;
 import jakarta.jms.TextMessage;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Enumeration;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -26,12 +28,16 @@ class JmsxPropertiesTest {
           name
               + "&jmsxProperties=JMSXUserID,JMSXProducerTXID,JMSXConsumerTXID,JMSXRcvTimestamp");
 
-  private static List<String> names(Message message) throws JMSException {
-    return Collections.list((java.util.Enumeration<String>) message.getPropertyNames());
+  private static List<Object> names(Message message) throws JMSException {
+    return names(message.getPropertyNames());
   }
 
-  private static List<String> names(JMSContext context) throws JMSException {
-    return Collections.list((java.util.Enumeration<String>) context.getMetaData().getJMSXPropertyNames());
+  private static List<Object> names(JMSContext context) throws JMSException {
+    return names(context.getMetaData().getJMSXPropertyNames());
+  }
+
+  private static List<Object> names(Enumeration<?> names) {
+    return new ArrayList<>(Collections.list(names));
   }
 
   @Test

@@ -388,7 +388,7 @@ class LifeRulesTest {
                   overlaps.add(each);
                 }
                 running[0] = Thread.currentThread();
-                Thread.yield();
+                Thread.onSpinWait();
                 running[0] = null;
                 got.add(each);
               });
