@@ -198,8 +198,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
     }
     session
         .outbound()
-        .send(
-            this, target, destination, message, options(mode, newPriority, liveMillis), listener);
+        .send(this, target, destination, message, options(mode, newPriority, liveMillis), listener);
   }
 
   // ---- to any destination ----
@@ -249,8 +248,9 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
     if (to == null) {
       throw JmsFaults.invalidDestination("the destination is null");
     }
-    session.outbound().send(
-        this, null, to, message, options(mode, newPriority, liveMillis), listener);
+    session
+        .outbound()
+        .send(this, null, to, message, options(mode, newPriority, liveMillis), listener);
   }
 
   private static CompletionListener required(@Nullable CompletionListener listener) {

@@ -31,11 +31,10 @@ import jakarta.jms.TopicSession;
 import jakarta.jms.TopicSubscriber;
 import java.io.Serializable;
 import java.util.List;
-import java.util.function.BooleanSupplier;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A session: one thread's view of a connection; {@link Inbox} receives, {@link Outbound} sends. */
@@ -271,7 +270,10 @@ final class LightmqSession implements QueueSession, TopicSession {
   public QueueReceiver createReceiver(Queue queue, @Nullable String selector) throws JMSException {
     requireConsuming();
     return consumer(
-        consumers.open(queue, Frame.Subscribe.QUEUE, null, selector, false), queue, selector, false);
+        consumers.open(queue, Frame.Subscribe.QUEUE, null, selector, false),
+        queue,
+        selector,
+        false);
   }
 
   @Override
@@ -284,7 +286,10 @@ final class LightmqSession implements QueueSession, TopicSession {
       throws JMSException {
     requireConsuming();
     return consumer(
-        consumers.open(topic, Frame.Subscribe.PLAIN, null, selector, noLocal), topic, selector, noLocal);
+        consumers.open(topic, Frame.Subscribe.PLAIN, null, selector, noLocal),
+        topic,
+        selector,
+        noLocal);
   }
 
   @Override
@@ -373,10 +378,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     domain.requireTopics(call);
     Topic checked = SessionConsumers.checkedTopic(connection, topic, kind, subscription);
     return consumer(
-        consumers.open(checked, kind, subscription, selector, noLocal),
-        checked,
-        selector,
-        noLocal);
+        consumers.open(checked, kind, subscription, selector, noLocal), checked, selector, noLocal);
   }
 
   /** Closes a consumer; in the broker once its messages are settled. */

@@ -50,8 +50,7 @@ class PooledSessionsTest {
           }
         };
     consumer =
-        connection.createConnectionConsumer(
-            session.createQueue("orders"), null, () -> pooled, 10);
+        connection.createConnectionConsumer(session.createQueue("orders"), null, () -> pooled, 10);
     connection.start();
   }
 

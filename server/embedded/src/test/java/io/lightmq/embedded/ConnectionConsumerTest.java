@@ -205,7 +205,8 @@ class ConnectionConsumerTest {
       connection.start();
       awaitGot(6);
       assertThat(got)
-          .containsExactly("m0/1false", "m1/1false", "m1/2true", "m1/3true", "m2/1false", "m3/1false");
+          .containsExactly(
+              "m0/1false", "m1/1false", "m1/2true", "m1/3true", "m2/1false", "m3/1false");
     }
     assertThat(rest()).isEmpty();
   }
@@ -493,8 +494,7 @@ class ConnectionConsumerTest {
     try (TestPool pool = pool(1, Session.AUTO_ACKNOWLEDGE)) {
       assertThatThrownBy(() -> connection.createConnectionConsumer((Queue) null, null, pool, 1))
           .isInstanceOf(InvalidDestinationException.class);
-      assertThatThrownBy(
-              () -> connection.createSharedConnectionConsumer(null, "s", null, pool, 1))
+      assertThatThrownBy(() -> connection.createSharedConnectionConsumer(null, "s", null, pool, 1))
           .isInstanceOf(InvalidDestinationException.class);
       assertThatThrownBy(() -> connection.createConnectionConsumer(queue, null, null, 1))
           .isInstanceOf(JMSException.class)

@@ -137,8 +137,7 @@ class ExceptionTableTest extends MistakeTable {
             "3.8.1",
             InvalidSelectorException.class,
             "a connection consumer with a selector that is none",
-            w ->
-                () -> w.connection.createConnectionConsumer(w.topic, "colour =", () -> null, 1)),
+            w -> () -> w.connection.createConnectionConsumer(w.topic, "colour =", () -> null, 1)),
         row(
             "6.2.2",
             JMSException.class,

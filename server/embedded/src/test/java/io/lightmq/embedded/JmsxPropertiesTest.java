@@ -25,8 +25,7 @@ class JmsxPropertiesTest {
   private final LightmqConnectionFactory plain = new LightmqConnectionFactory(name);
   private final LightmqConnectionFactory asking =
       new LightmqConnectionFactory(
-          name
-              + "&jmsxProperties=JMSXUserID,JMSXProducerTXID,JMSXConsumerTXID,JMSXRcvTimestamp");
+          name + "&jmsxProperties=JMSXUserID,JMSXProducerTXID,JMSXConsumerTXID,JMSXRcvTimestamp");
 
   private static List<Object> names(Message message) throws JMSException {
     return names(message.getPropertyNames());

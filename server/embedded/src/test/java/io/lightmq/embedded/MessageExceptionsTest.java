@@ -148,8 +148,6 @@ class MessageExceptionsTest extends MistakeTable {
             MessageFormatException.class,
             "an object that cannot be serialised",
             w ->
-                () ->
-                    w.session.createObjectMessage(
-                        (java.io.Serializable) List.of(new Object()))));
+                () -> w.session.createObjectMessage((java.io.Serializable) List.of(new Object()))));
   }
 }

@@ -45,7 +45,8 @@ class MessageRulesTest {
 
   @BeforeEach
   void connect() throws JMSException {
-    connection = new LightmqConnectionFactory("lightmq:mem:" + UUID.randomUUID()).createConnection();
+    connection =
+        new LightmqConnectionFactory("lightmq:mem:" + UUID.randomUUID()).createConnection();
     connection.start();
     session = connection.createSession();
     queue = session.createQueue("q");
@@ -226,8 +227,7 @@ class MessageRulesTest {
 
   @Test
   void aForeignObjectIsSent() throws JMSException {
-    ObjectMessage got =
-        passedOn(foreign(ObjectMessage.class, (proxy, method, arguments) -> 42));
+    ObjectMessage got = passedOn(foreign(ObjectMessage.class, (proxy, method, arguments) -> 42));
     assertThat(got.getObject()).isEqualTo(42);
   }
 

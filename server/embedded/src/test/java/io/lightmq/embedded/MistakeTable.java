@@ -68,8 +68,7 @@ abstract class MistakeTable {
     Executable in(World world) throws Exception;
   }
 
-  record Row(
-      String section, Class<? extends Exception> expected, String what, Mistake mistake) {}
+  record Row(String section, Class<? extends Exception> expected, String what, Mistake mistake) {}
 
   static Row row(
       String section, Class<? extends Exception> expected, String what, Mistake mistake) {

@@ -151,7 +151,9 @@ class WholeApiTest {
           JMSContext context =
               factory(m)
                   .createContext(
-                      isOfTransactions(m) ? Session.SESSION_TRANSACTED : Session.CLIENT_ACKNOWLEDGE);
+                      isOfTransactions(m)
+                          ? Session.SESSION_TRANSACTED
+                          : Session.CLIENT_ACKNOWLEDGE);
           if (m.getName().equals("unsubscribe")) {
             context.createDurableConsumer(topic, "name").close();
           }
@@ -200,10 +202,8 @@ class WholeApiTest {
     made.put(MessageProducer.class, m -> session.createProducer(sendsAnywhere(m) ? null : queue));
     made.put(QueueSender.class, m -> queueSession().createSender(sendsAnywhere(m) ? null : queue));
     made.put(
-        TopicPublisher.class,
-        m -> topicSession().createPublisher(sendsAnywhere(m) ? null : topic));
-    made.put(
-        JMSProducer.class, m -> context().createProducer().setProperty("name", "1"));
+        TopicPublisher.class, m -> topicSession().createPublisher(sendsAnywhere(m) ? null : topic));
+    made.put(JMSProducer.class, m -> context().createProducer().setProperty("name", "1"));
   }
 
   private static boolean sendsAnywhere(Method method) {
