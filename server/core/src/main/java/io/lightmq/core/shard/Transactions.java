@@ -62,10 +62,27 @@ final class Transactions {
     long durableBytes;
     @Nullable Mark mark;
 
+    /** The strongest of all destinations that persistent messages are sent to, stored or not. */
+    @Nullable Mark sent;
+
     void needs(Destination destination) {
-      Mark wanted = destination.settings().tier().mark();
-      Mark known = mark;
-      mark = known == null || wanted.compareTo(known) > 0 ? wanted : known;
+      mark = strongest(mark, destination.settings().tier().mark());
+    }
+
+    void sends(Destination destination) {
+      sent = strongest(sent, destination.settings().tier().mark());
+    }
+
+    /** If anything is recorded, the strongest of all its destinations counts for it. */
+    void settleMark() {
+      Mark recorded = mark;
+      if (recorded != null && sent != null) {
+        mark = strongest(recorded, sent);
+      }
+    }
+
+    private static Mark strongest(@Nullable Mark known, Mark other) {
+      return known == null || other.compareTo(known) > 0 ? other : known;
     }
   }
 
@@ -113,6 +130,7 @@ final class Transactions {
               + ", and "
               + placing.overflowText());
     }
+    plan.settleMark();
     apply(session, link, command, plan);
   }
 
@@ -123,6 +141,9 @@ final class Transactions {
       throw rolledBack(Placing.goneText(run.destinationId()));
     }
     Runs.Checked wanted = placing.select(session, destination, checked);
+    if (run.persistent()) {
+      plan.sends(destination);
+    }
     Placed placed = new Placed(destination, run.persistent(), checked, wanted);
     switch (Placing.placement(destination, run.persistent(), wanted)) {
       case DURABLE -> {
