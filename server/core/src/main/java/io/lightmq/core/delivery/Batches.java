@@ -51,7 +51,7 @@ final class Batches {
   /** Gathers the next messages as far as they are in memory, within the consumer's pull. */
   Found gather(Consumer consumer, int most) {
     Subscription subscription = consumer.subscription();
-    View view = subscription.view();
+    View view = consumer.view();
     gather.clear();
     boolean full = false;
     while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
@@ -194,7 +194,7 @@ final class Batches {
   /** Takes what the view gives next of the lane that it is at, all of it outside memory. */
   Fetch takeForFetch(Consumer consumer, int most, boolean again) {
     Subscription subscription = consumer.subscription();
-    View view = subscription.view();
+    View view = consumer.view();
     Fetch fetch = new Fetch(consumer, view.lane(), consumer.bytes, again);
     while (fetch.messages < most
         && fetch.estimatedBytes < consumer.bytes

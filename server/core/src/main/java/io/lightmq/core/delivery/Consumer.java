@@ -2,6 +2,7 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Holding;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.View;
 import io.lightmq.core.runtime.OwnedBy;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ public final class Consumer {
   private final int consumerId;
   private final int sessionId;
   private final Subscription subscription;
+  private final View view;
   private final Holding holding;
   private final boolean noAcknowledge;
 
@@ -40,12 +42,13 @@ public final class Consumer {
       Recipient recipient,
       int consumerId,
       int sessionId,
-      Subscription subscription,
+      View view,
       boolean noAcknowledge) {
     this.recipient = recipient;
     this.consumerId = consumerId;
     this.sessionId = sessionId;
-    this.subscription = subscription;
+    this.subscription = view.subscription();
+    this.view = view;
     this.holding = subscription.newHolding();
     this.noAcknowledge = noAcknowledge;
   }
@@ -68,6 +71,11 @@ public final class Consumer {
   /** What it consumes. */
   public Subscription subscription() {
     return subscription;
+  }
+
+  /** The view that it reads, which all consumers with its selector share. */
+  public View view() {
+    return view;
   }
 
   /** Whether it is open. */

@@ -2,14 +2,16 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.View;
+import io.lightmq.core.destination.Views;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -46,14 +48,14 @@ public final class Dispatcher {
   private final Fetcher fetcher;
   private final Decisions decisions;
 
-  /** The consumers of a subscription, and those with a pull that waits. */
+  /** The consumers of a view, and those with a pull that waits. */
   private static final class Line {
     final Set<Consumer> consumers = new LinkedHashSet<>();
     final PullList waiting = new PullList();
   }
 
-  /** One per subscription with consumers. */
-  private final Map<Subscription, Line> lines = new HashMap<>();
+  /** One per view with consumers. */
+  private final Map<View, Line> lines = new HashMap<>();
 
   /** Subscriptions that wait for a fetch to end; each at most once. */
   private final Set<Subscription> starved = new LinkedHashSet<>();
@@ -61,6 +63,7 @@ public final class Dispatcher {
   private final ParkedPulls parked = new ParkedPulls();
   private final Batches batches;
   private final Browsers browsers;
+  private final Sifter sifter;
   private int underWay;
   private long nowNanos;
 
@@ -70,6 +73,7 @@ public final class Dispatcher {
     this.decisions = decisions;
     this.batches = new Batches(window, decisions);
     this.browsers = new Browsers(window, fetcher, decisions, batches);
+    this.sifter = new Sifter(window, fetcher, new Sifted());
   }
 
   /** Sets what counts as now. */
@@ -100,12 +104,13 @@ public final class Dispatcher {
   /** Opens a consumer that acknowledges what it has done. */
   public Consumer attach(
       Recipient recipient, int consumerId, int sessionId, Subscription subscription) {
-    return attach(recipient, consumerId, sessionId, subscription, false);
+    return attach(recipient, consumerId, sessionId, subscription, null, false);
   }
 
   /**
    * Opens a consumer. Its id is new on the connection.
    *
+   * @param selector what it wants of a queue; of a topic, its subscription knows
    * @param noAcknowledge whether what it gets is acknowledged before it is sent
    */
   public Consumer attach(
@@ -113,16 +118,17 @@ public final class Dispatcher {
       int consumerId,
       int sessionId,
       Subscription subscription,
+      @Nullable Selector selector,
       boolean noAcknowledge) {
-    Consumer consumer =
-        new Consumer(recipient, consumerId, sessionId, subscription, noAcknowledge);
+    View view = selector == null ? subscription.view() : subscription.views().open(selector);
+    Consumer consumer = new Consumer(recipient, consumerId, sessionId, view, noAcknowledge);
     if (recipient.consumers.putIfAbsent(consumerId, consumer) != null) {
       throw new IllegalStateException(
           "connection %d has a consumer %d already"
               .formatted(recipient.outlet().connectionId(), consumerId));
     }
     subscription.attached(1);
-    lines.computeIfAbsent(subscription, s -> new Line()).consumers.add(consumer);
+    lines.computeIfAbsent(view, v -> new Line()).consumers.add(consumer);
     return consumer;
   }
 
@@ -151,11 +157,7 @@ public final class Dispatcher {
   /** A subscription is about to end: its consumers go, and their open pulls are answered so. */
   public void end(Subscription subscription, FaultCode code) {
     browsers.end(subscription, code);
-    Line line = lines.get(subscription);
-    if (line == null) {
-      return;
-    }
-    for (Consumer consumer : List.copyOf(line.consumers)) {
+    for (Consumer consumer : consumers(subscription)) {
       boolean asked = consumer.open;
       forget(consumer);
       consumer.holding().clear();
@@ -165,10 +167,20 @@ public final class Dispatcher {
     }
   }
 
-  /** The consumers of a subscription, in the order of their coming. */
-  public Collection<Consumer> consumers(Subscription subscription) {
-    Line line = lines.get(subscription);
-    return line == null ? List.of() : Collections.unmodifiableCollection(line.consumers);
+  /** The consumers of a subscription, those with selectors last, in the order of their coming. */
+  public List<Consumer> consumers(Subscription subscription) {
+    List<Consumer> all = new ArrayList<>();
+    Line line = lines.get(subscription.view());
+    if (line != null) {
+      all.addAll(line.consumers);
+    }
+    for (View view : subscription.views().all()) {
+      Line selective = lines.get(view);
+      if (selective != null) {
+        all.addAll(selective.consumers);
+      }
+    }
+    return all;
   }
 
   private boolean forget(Consumer consumer) {
@@ -183,13 +195,18 @@ public final class Dispatcher {
     consumer.recipient().consumers.remove(consumer.consumerId(), consumer);
     Subscription subscription = consumer.subscription();
     subscription.attached(-1);
-    Line line = lines.get(subscription);
+    View view = consumer.view();
+    Line line = lines.get(view);
     if (line != null) {
       line.consumers.remove(consumer);
       if (line.consumers.isEmpty()) {
-        lines.remove(subscription);
-        starved.remove(subscription);
+        lines.remove(view);
+        sifter.forget(view);
       }
+    }
+    subscription.views().close(view);
+    if (subscription.consumers() == 0) {
+      starved.remove(subscription);
     }
     return true;
   }
@@ -217,7 +234,7 @@ public final class Dispatcher {
     }
     if (consumer.list == null) {
       wait(consumer);
-      dispatch(consumer.subscription());
+      dispatch(consumer.view());
     }
     settlePull(consumer);
   }
@@ -230,8 +247,7 @@ public final class Dispatcher {
     if (consumer.answerNow) {
       boolean held =
           consumer.list == consumer.recipient().blocked
-              || starved.contains(consumer.subscription())
-              || consumer.subscription().view().waitsForTouch();
+              || isHeld(consumer.view());
       if (!held) {
         answer(consumer, FaultCode.OK, 0);
       }
@@ -244,8 +260,15 @@ public final class Dispatcher {
     parked.add(consumer);
   }
 
+  /** Whether a view has nothing to give only because something is under way. */
+  private boolean isHeld(View view) {
+    return starved.contains(view.subscription())
+        || view.waitsForTouch()
+        || sifter.isLooking(view);
+  }
+
   private void wait(Consumer consumer) {
-    Line line = lines.get(consumer.subscription());
+    Line line = lines.get(consumer.view());
     if (line == null) {
       throw new IllegalStateException("consumer " + consumer.consumerId() + " is closed");
     }
@@ -305,30 +328,74 @@ public final class Dispatcher {
     }
   }
 
-  /** Gives out what a subscription has, as long as pulls wait. */
+  /** Gives out what a subscription has, as long as pulls wait; first to those who want less. */
   public void dispatch(Subscription subscription) {
-    Line line = lines.get(subscription);
-    if (line == null || subscription.isClosed()) {
+    Views views = subscription.views();
+    if (!views.isEmpty()) {
+      Collection<View> some = views.takeLagging() ? List.copyOf(views.all()) : views.matching();
+      some.forEach(this::dispatch);
+    }
+    dispatch(subscription.view());
+  }
+
+  private void dispatch(View view) {
+    Line line = lines.get(view);
+    if (line == null || view.subscription().isClosed()) {
       return;
     }
     PullList list = line.waiting;
     boolean more = true;
     for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {
       if (consumer.recipient().outlet().writable()) {
-        long share = (subscription.ready() + list.size() - 1) / list.size();
+        long share = (ready(view) + list.size() - 1) / list.size();
         more = serve(consumer, (int) Math.max(1, Math.min(consumer.messages, share)), false);
       } else {
         consumer.recipient().blocked.add(consumer);
       }
     }
     if (!more) {
-      answerImpatient(subscription, list);
+      if (list.size() > 0 && view.unsifted() != null) {
+        sifter.want(view);
+      }
+      answerImpatient(view, list);
+    }
+  }
+
+  private static long ready(View view) {
+    return view.filter() == null ? view.subscription().ready() : view.matches();
+  }
+
+  /** Takes up what became of the looks at views. */
+  private final class Sifted implements Sifter.Taker {
+    @Override
+    public void sifted(View view) {
+      dispatch(view);
+    }
+
+    @Override
+    public void damaged(View view, IOException failure) {
+      decisions.damaged(view.subscription(), failure);
+      retryLater(view, DAMAGED_RETRY_MILLIS);
+    }
+
+    @Override
+    public void busy(View view) {
+      retryLater(view, RETRY_MILLIS);
+    }
+
+    private void retryLater(View view, int retryMillis) {
+      Line line = lines.get(view);
+      if (line != null) {
+        for (Consumer at = line.waiting.first(); at != null; at = line.waiting.first()) {
+          answer(at, FaultCode.RETRY_LATER, retryMillis);
+        }
+      }
     }
   }
 
   /** A pull that wants an answer now, and waited only for a touch or a fetch, gets it. */
-  private void answerImpatient(Subscription subscription, PullList list) {
-    if (starved.contains(subscription) || subscription.view().waitsForTouch()) {
+  private void answerImpatient(View view, PullList list) {
+    if (isHeld(view)) {
       return;
     }
     Consumer next;

@@ -77,6 +77,75 @@ public final class Fetcher {
         });
   }
 
+  /** Runs something on the shard loop, behind what waits there. */
+  void onShard(Runnable task) {
+    shard.execute(task);
+  }
+
+  /**
+   * Evaluates a selector on what is in files, then shows the task with its result to the consumer
+   * on the shard loop.
+   *
+   * @throws RejectedExecutionException if the read loop takes nothing more
+   */
+  void sift(SiftTask task, Consumer<SiftTask> done) {
+    reads.execute(
+        () -> {
+          try {
+            sift(task);
+          } catch (IOException e) {
+            task.failure = e;
+          }
+          try {
+            shard.execute(() -> done.accept(task));
+          } catch (RejectedExecutionException e) {
+            // The shard has ended.
+          }
+        });
+  }
+
+  private void sift(SiftTask task) throws IOException {
+    for (Fetch.Part part : task.parts) {
+      if (part instanceof Fetch.InPiece in) {
+        segments.scan(
+            in.piece(),
+            in.from(),
+            in.from() + in.count() - 1,
+            Wanted.ALL,
+            (sequence, buffer, at, length) -> {
+              sift(task, sequence, buffer, at);
+              return true;
+            });
+      } else {
+        sift(task, (Fetch.InJournal) part);
+      }
+      task.reached = part.from() + part.count();
+    }
+  }
+
+  private void sift(SiftTask task, Fetch.InJournal run) throws IOException {
+    load(run.runOffset(), run.runBytes());
+    int at = (int) (run.runOffset() - aheadOffset);
+    int limit = at + run.runBytes();
+    for (long sequence = run.runSequence(); sequence < run.from() + run.count(); sequence++) {
+      int length = length(run, sequence, at, limit);
+      if (sequence >= run.from()) {
+        checkIntact(run, sequence, at, limit);
+        sift(task, sequence, ahead, at);
+      }
+      at += length;
+    }
+  }
+
+  private static void sift(SiftTask task, long sequence, ByteBuffer buffer, int at) {
+    task.looked++;
+    if (task.evaluator.matches(
+        buffer, at + Entry.messageOffset(buffer, at), Entry.messageBytes(buffer, at))) {
+      task.match(sequence);
+    }
+    task.reached = sequence + 1;
+  }
+
   /** Gives memory and files back; on the read loop, or after it has ended. */
   public void close() {
     segments.close();
@@ -192,19 +261,9 @@ public final class Fetcher {
     int at = (int) (run.runOffset() - aheadOffset);
     int limit = at + run.runBytes();
     for (long sequence = run.runSequence(); sequence < run.from() + run.count(); sequence++) {
-      int length = limit - at < Entry.HEADER_BYTES ? 0 : Entry.length(ahead, at);
-      if (length < Entry.HEADER_BYTES || length > limit - at) {
-        throw damaged(
-            run, sequence, "has length " + length + ", " + (limit - at) + " bytes remain");
-      }
+      int length = length(run, sequence, at, limit);
       if (sequence >= run.from()) {
-        if (!Entry.isIntact(ahead, at, limit) || Entry.sequence(ahead, at) != sequence) {
-          throw damaged(
-              run,
-              sequence,
-              "has crc %08x and sequence %d, which its bytes deny"
-                  .formatted(Entry.crc(ahead, at), Entry.sequence(ahead, at)));
-        }
+        checkIntact(run, sequence, at, limit);
         if (!out.put(ahead, at, length)) {
           return false;
         }
@@ -212,6 +271,26 @@ public final class Fetcher {
       at += length;
     }
     return true;
+  }
+
+  private int length(Fetch.InJournal run, long sequence, int at, int limit) throws IOException {
+    int length = limit - at < Entry.HEADER_BYTES ? 0 : Entry.length(ahead, at);
+    if (length < Entry.HEADER_BYTES || length > limit - at) {
+      throw damaged(
+          run, sequence, "has length " + length + ", " + (limit - at) + " bytes remain");
+    }
+    return length;
+  }
+
+  private void checkIntact(Fetch.InJournal run, long sequence, int at, int limit)
+      throws IOException {
+    if (!Entry.isIntact(ahead, at, limit) || Entry.sequence(ahead, at) != sequence) {
+      throw damaged(
+          run,
+          sequence,
+          "has crc %08x and sequence %d, which its bytes deny"
+              .formatted(Entry.crc(ahead, at), Entry.sequence(ahead, at)));
+    }
   }
 
   private IOException damaged(Fetch.InJournal run, long sequence, String what) {

@@ -13,18 +13,38 @@ final class Level {
 
   private @Nullable Cursor durable;
   private @Nullable Cursor swift;
+
+  /** For a view with a selector. */
+  private @Nullable Sifted durableSifted;
+
+  private @Nullable Sifted swiftSifted;
   private long durableAt;
   private long swiftAt;
 
   private long nextDurable = NONE;
   private long nextSwift = NONE;
 
-  void add(Cursor cursor) {
+  void add(Cursor cursor, @Nullable Sifted sifted) {
     if (LaneCode.isDurable(cursor.lane.code())) {
       durable = cursor;
+      durableSifted = sifted;
     } else {
       swift = cursor;
+      swiftSifted = sifted;
     }
+  }
+
+  /** What was looked at of a lane, for a view with a selector. */
+  @Nullable Sifted sifted(Lane lane) {
+    return LaneCode.isDurable(lane.code()) ? durableSifted : swiftSifted;
+  }
+
+  /** The first of the two that is not live, the durable lane's before the other. */
+  @Nullable Sifted unsifted() {
+    if (durableSifted != null && !durableSifted.isLive()) {
+      return durableSifted;
+    }
+    return swiftSifted != null && !swiftSifted.isLive() ? swiftSifted : null;
   }
 
   @Nullable Cursor durable() {
@@ -35,22 +55,26 @@ final class Level {
     return swift;
   }
 
-  /** Behind the last visible sequence of the durable lane. */
+  /** Behind the last sequence of the durable lane that is visible and, if need be, looked at. */
   long durableEnd() {
     Cursor cursor = durable;
-    return cursor == null ? 0 : cursor.lane.visibleEnd();
+    if (cursor == null) {
+      return 0;
+    }
+    long end = cursor.lane.visibleEnd();
+    return durableSifted == null ? end : Math.min(end, durableSifted.end());
   }
 
   /** Finds what is free in both lanes; false if there is nothing in either. */
   boolean find() {
     Cursor slow = durable;
     if (slow != null) {
-      nextDurable = deliverable(slow, durableAt);
-      durableAt = nextDurable == NONE ? slow.lane.visibleEnd() : nextDurable;
+      nextDurable = deliverable(slow, durableSifted, durableAt);
+      durableAt = nextDurable == NONE ? durableEnd() : nextDurable;
     }
     Cursor fast = swift;
     if (fast != null) {
-      nextSwift = fast.ready() == 0 ? NONE : deliverable(fast, swiftAt);
+      nextSwift = fast.ready() == 0 ? NONE : deliverable(fast, swiftSifted, swiftAt);
       swiftAt = nextSwift == NONE ? swiftAt : nextSwift;
     }
     return nextDurable != NONE || nextSwift != NONE;
@@ -64,6 +88,22 @@ final class Level {
   /** The first free sequence of the volatile lane that {@link #find} found, or {@link #NONE}. */
   long nextSwift() {
     return nextSwift;
+  }
+
+  private static long deliverable(Cursor cursor, @Nullable Sifted sifted, long position) {
+    return sifted == null ? deliverable(cursor, position) : matching(cursor, sifted, position);
+  }
+
+  private static long matching(Cursor cursor, Sifted sifted, long position) {
+    long end = cursor.lane.visibleEnd();
+    long at = sifted.matches.nextPresent(Math.max(position, cursor.start()), end);
+    while (at < end) {
+      if (!cursor.acknowledged.contains(at) && !cursor.inFlight.contains(at)) {
+        return at;
+      }
+      at = sifted.matches.nextPresent(at + 1, end);
+    }
+    return NONE;
   }
 
   private static long deliverable(Cursor cursor, long position) {
@@ -103,6 +143,20 @@ final class Level {
       durableAt = Math.min(durableAt, sequence);
     } else {
       swiftAt = Math.min(swiftAt, sequence);
+    }
+  }
+
+  long matches() {
+    return (durableSifted == null ? 0 : durableSifted.matches.size())
+        + (swiftSifted == null ? 0 : swiftSifted.matches.size());
+  }
+
+  void clear() {
+    if (durableSifted != null) {
+      durableSifted.matches.clear();
+    }
+    if (swiftSifted != null) {
+      swiftSifted.matches.clear();
     }
   }
 }

@@ -36,6 +36,7 @@ public final class Subscription {
   private final Interest interest;
   private final @Nullable Filter filter;
   private final View view;
+  private final Views views;
 
   /** One for each lane of the destination, in the order of their coming. */
   private Cursor[] cursors = new Cursor[0];
@@ -62,6 +63,7 @@ public final class Subscription {
     this.filter = filter;
     this.memory = memory;
     this.view = new View(this);
+    this.views = new Views(this, memory);
     for (DurableLane lane : destination.durableLanes()) {
       add(lane).startAt(kind == SubscriptionKind.QUEUE ? 0 : lane.extents.end());
     }
@@ -76,7 +78,12 @@ public final class Subscription {
     cursors = Arrays.copyOf(cursors, cursors.length + 1);
     cursors[cursors.length - 1] = added;
     view.add(added);
+    views.add(added);
     return added;
+  }
+
+  List<Cursor> cursors() {
+    return Arrays.asList(cursors);
   }
 
   /** Unique among all subscriptions of the shard, never reused. */
@@ -143,6 +150,11 @@ public final class Subscription {
   /** The positions that its consumers share. */
   public View view() {
     return view;
+  }
+
+  /** The views of consumers with selectors, of a queue only. */
+  public Views views() {
+    return views;
   }
 
   /** Whether it has ended; nothing of it may be used any more. */
@@ -223,6 +235,7 @@ public final class Subscription {
     Cursor cursor = cursor(lane);
     cursor.returned(from, from + count, counted);
     view.back(cursor.lane, from);
+    views.back(cursor.lane, from);
   }
 
   /** Whether a message was published to this subscription and is not acknowledged. */
@@ -291,6 +304,7 @@ public final class Subscription {
         releaseUnacknowledged(cursor, swift, first, stop);
       }
       added += cursor.acknowledge(first, stop);
+      views.acknowledged(cursor.lane, first, stop);
       first = cursor.lane.extents.ceiling(stop);
     }
     return added;
@@ -447,6 +461,7 @@ public final class Subscription {
   /** Gives up what it still needs and its memory. */
   void clear() {
     closed = true;
+    views.clear();
     for (Cursor cursor : cursors) {
       if (cursor.lane instanceof VolatileLane swift) {
         long at = cursor.firstUnacknowledged();

@@ -17,6 +17,8 @@ public final class View {
   private static final long NONE = Level.NONE;
 
   private final Subscription subscription;
+  private final @Nullable Filter filter;
+  private final @Nullable Views views;
   private final @Nullable Level[] levels = new @Nullable Level[LaneCode.PRIORITIES];
 
   /** A bit for each priority in use, and for each in which something may be free. */
@@ -31,18 +33,29 @@ public final class View {
   private boolean waitsForTouch;
 
   View(Subscription subscription) {
+    this(subscription, null, null);
+  }
+
+  /** A view with a selector, which has matched nothing yet. */
+  View(Subscription subscription, @Nullable Filter filter, @Nullable Views views) {
     this.subscription = subscription;
+    this.filter = filter;
+    this.views = views;
   }
 
   /** A lane has come; its messages are read from the cursor's start on. */
   void add(Cursor cursor) {
+    add(cursor, null);
+  }
+
+  void add(Cursor cursor, @Nullable Sifted sifted) {
     int priority = LaneCode.priority(cursor.lane.code());
     Level level = levels[priority];
     if (level == null) {
       level = new Level();
       levels[priority] = level;
     }
-    level.add(cursor);
+    level.add(cursor, sifted);
     used |= 1 << priority;
     ready |= 1 << priority;
   }
@@ -66,6 +79,16 @@ public final class View {
     return count;
   }
 
+  /** Whose view it is. */
+  public Subscription subscription() {
+    return subscription;
+  }
+
+  /** The selector of its consumers, null if they have none. */
+  public @Nullable Filter filter() {
+    return filter;
+  }
+
   /** Whether {@link #next} found nothing only because a block's Touched record is not durable. */
   public boolean waitsForTouch() {
     return waitsForTouch;
@@ -85,12 +108,18 @@ public final class View {
     if (seenMoves != moves) {
       seenMoves = moves;
       ready = used;
+      if (views != null) {
+        views.catchUp();
+      }
     }
-    for (int rest = ready; rest != 0; rest = without(rest, highest(rest))) {
+    for (int rest = views == null ? ready : used; rest != 0; rest = without(rest, highest(rest))) {
       int priority = highest(rest);
       Level level = levels[priority];
-      if (level == null || !level.find()) {
+      if (level == null || (ready & (1 << priority)) == 0 || !level.find()) {
         ready = without(ready, priority);
+        if (level != null && level.unsifted() != null) {
+          return false; // something of a higher priority may match
+        }
       } else if (next(level, most, touches)) {
         return true;
       } else if (waitsForTouch) {
@@ -159,7 +188,7 @@ public final class View {
     long end = Math.min(Math.min(blockEnd, last + 1), durable.lane.visibleEnd());
     lane = durable.lane;
     from = first;
-    count = runLength(durable, first, end, most);
+    count = runLength(durable, sifted(durable), first, end, most);
     return true;
   }
 
@@ -171,7 +200,7 @@ public final class View {
 
   private boolean volatileRun(Cursor swift, long first, long before, int most) {
     VolatileLane of = (VolatileLane) swift.lane;
-    int run = runLength(swift, first, of.visibleEnd(), most);
+    int run = runLength(swift, sifted(swift), first, of.visibleEnd(), most);
     int fits = 1;
     while (fits < run && of.after(first + fits) < before) {
       fits++;
@@ -182,12 +211,19 @@ public final class View {
     return true;
   }
 
-  private static int runLength(Cursor cursor, long first, long bound, int most) {
+  private @Nullable Sifted sifted(Cursor cursor) {
+    Level level = levels[LaneCode.priority(cursor.lane.code())];
+    return level == null ? null : level.sifted(cursor.lane);
+  }
+
+  private static int runLength(
+      Cursor cursor, @Nullable Sifted sifted, long first, long bound, int most) {
     long end = Math.min(bound, cursor.lane.extents.extentEnd(first));
     end = Math.min(end, first + most);
     long at = first;
     while (at < end) {
       long taken = cursor.acknowledged.wordAt(at) | cursor.inFlight.wordAt(at);
+      taken |= sifted == null ? 0 : ~sifted.matches.wordAt(at);
       long busy = taken & (-1L << at);
       if (busy != 0) {
         at = (at & ~63L) + Long.numberOfTrailingZeros(busy);
@@ -205,6 +241,114 @@ public final class View {
     if (level != null) {
       level.back(to, sequence);
       ready |= 1 << priority;
+    }
+  }
+
+  // ---- with a selector ----
+
+  /** Whether it has consumers; only a view with a selector ends. */
+  public boolean isOpen() {
+    return filter == null || filter.users > 0;
+  }
+
+  /** Matching messages that are not acknowledged, as far as they are known. */
+  public long matches() {
+    long sum = 0;
+    for (Level level : levels) {
+      sum += level == null ? 0 : level.matches();
+    }
+    return sum;
+  }
+
+  /**
+   * The lane that has to be looked at next, the highest priority first; null if all that is there
+   * has been looked at.
+   */
+  public @Nullable Lane unsifted() {
+    if (views == null) {
+      return null;
+    }
+    views.catchUp();
+    for (int rest = used; rest != 0; rest = without(rest, highest(rest))) {
+      Level level = levels[highest(rest)];
+      Sifted sifted = level == null ? null : level.unsifted();
+      if (sifted != null) {
+        return sifted.cursor.lane;
+      }
+    }
+    return null;
+  }
+
+  /** The next message to look at in a lane, or its end if there is none. */
+  public long nextUnsifted(Lane lane) {
+    return need(lane).next();
+  }
+
+  /** How many consecutive unacknowledged messages begin at a sequence, at most so many. */
+  public int unsiftedRun(Lane lane, long from, int most) {
+    Cursor cursor = need(lane).cursor;
+    long end = Math.min(from + most, lane.extents.extentEnd(from));
+    return (int) (cursor.acknowledged.nextPresent(from, end) - from);
+  }
+
+  /** The next unacknowledged message from a sequence on, or the lane's end. */
+  public long nextUnacknowledged(Lane lane, long from) {
+    return need(lane).cursor.nextUnacknowledged(from);
+  }
+
+  /** A message matches; nothing happens if it is acknowledged. */
+  public void match(Lane lane, long sequence) {
+    Sifted sifted = need(lane);
+    if (sifted.cursor.isUnacknowledged(sequence)) {
+      sifted.matches.add(sequence);
+      back(lane, sequence);
+      changed();
+    }
+  }
+
+  /** Everything of a lane below a sequence has been looked at. */
+  public void sifted(Lane lane, long sequence) {
+    need(lane).reached(sequence);
+    ready |= 1 << LaneCode.priority(lane.code());
+  }
+
+  private Sifted need(Lane lane) {
+    Level level = levels[LaneCode.priority(lane.code())];
+    Sifted sifted = level == null ? null : level.sifted(lane);
+    if (sifted == null) {
+      throw new IllegalStateException("lane " + lane.code() + " is not looked at");
+    }
+    return sifted;
+  }
+
+  /** Whether what arrives in a lane has to be shown to it. */
+  boolean isLive(Lane lane) {
+    return need(lane).isLive();
+  }
+
+  /** What arrives from now on is not shown to it but looked up later. */
+  void pause(Lane lane) {
+    need(lane).pause();
+  }
+
+  void acknowledged(Lane lane, long from, long to) {
+    Sifted sifted = need(lane);
+    if (!sifted.matches.isEmpty() && sifted.matches.remove(from, to - from) > 0) {
+      changed();
+    }
+  }
+
+  private void changed() {
+    if (views != null) {
+      views.changed(this);
+    }
+  }
+
+  void clear() {
+    for (Level level : levels) {
+      if (level != null) {
+        level.clear();
+      }
     }
   }
 }

@@ -40,6 +40,7 @@ final class Placing {
     this.counters = counters;
     this.selecting = new Selecting(time);
     this.overflow = overflow;
+    recorder.arrivals(selecting::arrived);
     this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes());
   }
 
@@ -190,6 +191,7 @@ final class Placing {
       long first = recorder.firstSequence(lane, part.count());
       EntryStamp stamp = stamp(session, destination, lane.code(), persistent);
       runs.store(lane, first, stamp, part);
+      selecting.arrived(lane, first, part);
     }
   }
 

@@ -48,6 +48,7 @@ final class Recorder {
   private long createdOffset;
   private boolean lazyForce;
   private boolean forcedBeside;
+  private Arrivals arrivals = (lane, first, run) -> {};
   private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
   Recorder(ShardState state, BatchBuilder batch, Journal journal) {
@@ -55,6 +56,17 @@ final class Recorder {
     this.batch = batch;
     this.writer = new RecordWriter(batch);
     this.journal = journal;
+  }
+
+  /** Told of what was appended to a lane. */
+  interface Arrivals {
+    /** The messages of a run have the sequences from {@code first} on. */
+    void arrived(Lane lane, long first, LaneRun run);
+  }
+
+  /** Who is told of what was appended. */
+  void arrivals(Arrivals taker) {
+    arrivals = taker;
   }
 
   /** Who is told of blocks that have to be touched with the run that opens them. */
@@ -178,7 +190,7 @@ final class Recorder {
   void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
     long first = firstSequence(lane, run.count());
     state.apply(write(link, number, first, stamp, run));
-    pass(lane, first, run);
+    applied(lane, first, run);
     touch(lane, first, run.count());
     show(lane, lane.destination().settings().tier().mark());
   }
@@ -195,8 +207,9 @@ final class Recorder {
         link, number, first, stamp, run.count(), run.messages(), unwanted, expiryFrom(stamp));
   }
 
-  /** Of subscriptions that are in no record nothing else is, either. */
-  private static void pass(DurableLane lane, long first, LaneRun run) {
+  /** What is in no record: who lives in memory only does not want some, or does. */
+  private void applied(DurableLane lane, long first, LaneRun run) {
+    arrivals.arrived(lane, first, run);
     for (Skip skip : run.skips()) {
       if (!skip.subscription().kind().isDurable()) {
         skip.subscription().pass(lane, first, skip.messages());
@@ -236,7 +249,7 @@ final class Recorder {
     private final List<Part> parts = new ArrayList<>();
     private final Map<DurableLane, Long> next = new LinkedHashMap<>();
     private final Map<DurableLane, Long> firsts = new HashMap<>();
-    private final List<Runnable> passes = new ArrayList<>();
+    private final List<Runnable> runs = new ArrayList<>();
 
     private Transaction(UUID link, long number, int parts, Mark mark) {
       this.link = link;
@@ -252,9 +265,7 @@ final class Recorder {
       next.put(lane, first + run.count());
       firsts.putIfAbsent(lane, first);
       parts.add(write(null, 0, first, stamp, run));
-      if (!run.skips().isEmpty()) {
-        passes.add(() -> pass(lane, first, run));
-      }
+      runs.add(() -> applied(lane, first, run));
     }
 
     /** Adds acknowledgements. */
@@ -267,7 +278,7 @@ final class Recorder {
     void commit() {
       writer.endCommitted();
       state.apply(new Committed(link, number, parts));
-      passes.forEach(Runnable::run);
+      runs.forEach(Runnable::run);
       next.forEach(
           (lane, end) -> {
             long first = firsts.getOrDefault(lane, end);

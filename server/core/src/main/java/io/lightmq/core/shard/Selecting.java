@@ -2,7 +2,9 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Filter;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.Views;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import java.nio.ByteBuffer;
@@ -101,6 +103,25 @@ final class Selecting {
       at += 4 + bytes;
     }
     return failed;
+  }
+
+  /** Shows what was appended to a queue's lane to its views with selectors. */
+  void arrived(Lane lane, long first, LaneRun run) {
+    Destination destination = lane.destination();
+    if (!destination.kind().isQueue()) {
+      return;
+    }
+    Views views = destination.queueSubscription().views();
+    if (views.isEmpty()) {
+      return;
+    }
+    ByteBuffer messages = run.messages();
+    int at = messages.position();
+    for (int i = 0; i < run.count(); i++) {
+      int bytes = messages.getInt(at);
+      views.arrived(lane, first + i, messages, at + 4, bytes);
+      at += 4 + bytes;
+    }
   }
 
   /** Whether a durable subscription wants any of what {@link #select} left. */

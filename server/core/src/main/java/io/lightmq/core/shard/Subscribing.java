@@ -171,14 +171,6 @@ final class Subscribing {
     Interest interest =
         new Interest(
             selector(command.selector()), command.noLocal(), session.peer().connectionId());
-    if (queue && interest.selector() != null) {
-      throw new Refusal(
-          FaultCode.INVALID_SELECTOR,
-          "this broker does not evaluate the selectors of queue consumers; open the consumer"
-              + " without \""
-              + command.selector()
-              + "\"");
-    }
     checkKind(command, queue);
     if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
       throw new Refusal(
@@ -208,6 +200,7 @@ final class Subscribing {
         command.consumerId(),
         command.sessionId(),
         subscription,
+        queue ? interest.selector() : null,
         command.noAcknowledge());
   }
 

@@ -1,0 +1,300 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Filter;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.View;
+import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.wire.entry.Entry;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Looks at the backlog of queues for views with selectors whose consumers wait: what is in memory in
+ * slices on the shard, one view after the other, so that other commands come in between; what is in
+ * files on the read loop. A view is looked at only while it has nothing to give.
+ */
+@OwnedBy("shard")
+final class Sifter {
+  /** Told how far a view is, which may ask for more at once. */
+  interface Taker {
+    /** A part of the backlog was looked at, or that was all. */
+    void sifted(View view);
+
+    /** The next part cannot be read, also when it is looked up again. */
+    void damaged(View view, IOException failure);
+
+    /** Too much else is to be done. */
+    void busy(View view);
+  }
+
+  /** The most that one slice on the shard looks at. */
+  private static final int SLICE_MESSAGES = 512;
+
+  private static final int SLICE_BYTES = 256 << 10;
+
+  /** The most that one task on the read loop looks at; fetches wait behind it. */
+  private static final int TASK_MESSAGES = 16_384;
+
+  private static final int TASK_BYTES = 8 << 20;
+  private static final int TASK_PARTS = 1_024;
+
+  /** So many acknowledged messages are read along rather than passed over. */
+  private static final int GAP = 64;
+
+  private final Window window;
+  private final Fetcher fetcher;
+  private final Taker taker;
+  private final Location location = new Location();
+  private final Set<View> wanted = new LinkedHashSet<>();
+
+  /** Those with a task under way, at most one each. */
+  private final Set<View> reading = new LinkedHashSet<>();
+
+  /** Where a view's last task failed; the next failure at the same place is told. */
+  private final Map<View, Long> failures = new HashMap<>();
+
+  private ByteBuffer scratch = ByteBuffer.allocate(4096);
+  private boolean scheduled;
+
+  /**
+   * A sifter without work.
+   *
+   * @param taker told what became of it
+   */
+  Sifter(Window window, Fetcher fetcher, Taker taker) {
+    this.window = window;
+    this.fetcher = fetcher;
+    this.taker = taker;
+  }
+
+  /** A view has consumers that wait and nothing to give them: looks for more. */
+  void want(View view) {
+    if (!reading.contains(view)) {
+      wanted.add(view);
+      schedule();
+    }
+  }
+
+  /** Whether a view is being looked at. */
+  boolean isLooking(View view) {
+    return wanted.contains(view) || reading.contains(view);
+  }
+
+  /** A view has ended. */
+  void forget(View view) {
+    wanted.remove(view);
+    failures.remove(view);
+  }
+
+  private void schedule() {
+    if (scheduled || wanted.isEmpty()) {
+      return;
+    }
+    try {
+      fetcher.onShard(this::step);
+      scheduled = true;
+    } catch (RejectedExecutionException e) {
+      List<View> waiting = List.copyOf(wanted);
+      wanted.clear();
+      waiting.forEach(taker::busy);
+    }
+  }
+
+  private void step() {
+    scheduled = false;
+    if (!wanted.isEmpty()) {
+      View view = wanted.iterator().next();
+      wanted.remove(view);
+      if (!view.subscription().isClosed()) {
+        look(view);
+      }
+      schedule();
+    }
+  }
+
+  /** Looks at one slice, or has one read. */
+  private void look(View view) {
+    Lane lane = view.unsifted();
+    Filter filter = view.filter();
+    if (lane == null || filter == null) {
+      taker.sifted(view);
+      return;
+    }
+    long from = view.nextUnsifted(lane);
+    if (!lane.exists(from)) {
+      view.sifted(lane, from);
+      taker.sifted(view);
+    } else if (lane instanceof VolatileLane swift) {
+      lookAtVolatile(view, filter, swift, from);
+    } else {
+      DurableLane durable = (DurableLane) lane;
+      locate(durable, from);
+      if (isInWindow()) {
+        lookAtWindow(view, filter, durable, from);
+      } else {
+        read(view, filter, durable, from);
+      }
+    }
+  }
+
+  private void locate(DurableLane lane, long sequence) {
+    if (!lane.locate(sequence, location)) {
+      throw new IllegalStateException(
+          "sequence %d of destination %d lane %d is needed, but has no place"
+              .formatted(sequence, lane.destination().id(), lane.code()));
+    }
+  }
+
+  private boolean isInWindow() {
+    return location.piece() == null && window.contains(location.journalOffset());
+  }
+
+  // ---- in memory ----
+
+  private void lookAtVolatile(View view, Filter filter, VolatileLane lane, long from) {
+    long at = from;
+    int bytes = 0;
+    int looked = 0;
+    while (looked < SLICE_MESSAGES && bytes < SLICE_BYTES && lane.exists(at)) {
+      int length = lane.length(at);
+      lane.copyTo(at, room(length));
+      evaluate(view, filter, lane, at);
+      bytes += length;
+      looked++;
+      at = view.nextUnacknowledged(lane, at + 1);
+    }
+    finish(view, filter, lane, at, looked);
+  }
+
+  private void lookAtWindow(View view, Filter filter, DurableLane lane, long from) {
+    long at = from;
+    int bytes = 0;
+    int looked = 0;
+    long sequence = location.firstSequence();
+    long offset = location.journalOffset();
+    while (looked < SLICE_MESSAGES && bytes < SLICE_BYTES && lane.exists(at)) {
+      if (at < location.firstSequence() || at >= location.firstSequence() + location.count()) {
+        locate(lane, at);
+        if (!isInWindow()) {
+          break;
+        }
+        sequence = location.firstSequence();
+        offset = location.journalOffset();
+      }
+      while (sequence < at) {
+        offset += window.getInt(offset);
+        sequence++;
+      }
+      int length = window.getInt(offset);
+      window.copyTo(offset, length, room(length));
+      evaluate(view, filter, lane, at);
+      bytes += length;
+      looked++;
+      at = view.nextUnacknowledged(lane, at + 1);
+    }
+    finish(view, filter, lane, at, looked);
+  }
+
+  private ByteBuffer room(int length) {
+    if (scratch.capacity() < length) {
+      scratch = ByteBuffer.allocate(Math.max(length, 2 * scratch.capacity()));
+    }
+    return scratch.clear();
+  }
+
+  private void evaluate(View view, Filter filter, Lane lane, long sequence) {
+    if (filter
+        .evaluator()
+        .matches(scratch, Entry.messageOffset(scratch, 0), Entry.messageBytes(scratch, 0))) {
+      view.match(lane, sequence);
+    }
+  }
+
+  private void finish(View view, Filter filter, Lane lane, long reached, int looked) {
+    filter.evaluated(looked);
+    view.sifted(lane, reached);
+    taker.sifted(view);
+  }
+
+  // ---- in files ----
+
+  private void read(View view, Filter filter, DurableLane lane, long from) {
+    SiftTask task = new SiftTask(view, lane, filter.selector().evaluator(), from);
+    long at = from;
+    while (lane.exists(at)
+        && task.messages < TASK_MESSAGES
+        && task.estimatedBytes < TASK_BYTES
+        && task.parts.size() < TASK_PARTS) {
+      locate(lane, at);
+      if (isInWindow()) {
+        break;
+      }
+      at = view.nextUnacknowledged(lane, addPart(view, lane, at, task));
+    }
+    try {
+      fetcher.sift(task, this::read);
+      reading.add(view);
+    } catch (RejectedExecutionException e) {
+      taker.busy(view);
+    }
+  }
+
+  /** Adds the located part from a sequence on and returns where it ends. */
+  private long addPart(View view, DurableLane lane, long from, SiftTask task) {
+    if (location.piece() == null) {
+      long end = location.firstSequence() + location.count();
+      task.add(
+          new Fetch.InJournal(
+              from,
+              (int) (end - from),
+              location.firstSequence(),
+              location.journalOffset(),
+              location.bytes()),
+          location.bytes());
+      return end;
+    }
+    long each = Math.max(1, location.piece().bytes() / location.piece().count());
+    int most = (int) Math.max(1, Math.min(TASK_MESSAGES, (TASK_BYTES - task.estimatedBytes) / each));
+    long limit = Math.min(from + most, location.piece().lastSequence() + 1);
+    long end = from;
+    long next = from;
+    while (next < limit && next - end <= GAP && lane.exists(next)) {
+      end = next + view.unsiftedRun(lane, next, (int) (limit - next));
+      next = view.nextUnacknowledged(lane, end);
+    }
+    int count = (int) (end - from);
+    task.add(new Fetch.InPiece(from, count, location.piece()), each * count);
+    return end;
+  }
+
+  private void read(SiftTask task) {
+    View view = task.view;
+    Filter filter = view.filter();
+    reading.remove(view);
+    if (view.subscription().isClosed() || filter == null || !view.isOpen()) {
+      return;
+    }
+    for (int i = 0; i < task.matchCount; i++) {
+      view.match(task.lane, task.matches[i]);
+    }
+    filter.evaluated(task.looked);
+    view.sifted(task.lane, task.reached);
+    IOException failure = task.failure;
+    Long failedAt = failure == null ? failures.remove(view) : failures.put(view, task.reached);
+    if (failure != null && failedAt != null && failedAt == task.reached) {
+      taker.damaged(view, failure);
+    } else {
+      taker.sifted(view); // after a first failure its place may have changed: it is looked up again
+    }
+  }
+}
