@@ -39,12 +39,30 @@ final class Level {
     return LaneCode.isDurable(lane.code()) ? durableSifted : swiftSifted;
   }
 
-  /** The first of the two that is not live, the durable lane's before the other. */
+  /**
+   * What has to be looked at next: the volatile lane until a match in it is known, since one may
+   * come before what is known of the durable lane; then the durable lane, for what comes before that
+   * match. Null if all is looked at.
+   */
   @Nullable Sifted unsifted() {
-    if (durableSifted != null && !durableSifted.isLive()) {
-      return durableSifted;
+    boolean slow = durableSifted != null && !durableSifted.isLive();
+    boolean fast = swiftSifted != null && !swiftSifted.isLive();
+    if (fast && (!slow || nextSwift == NONE)) {
+      return swiftSifted;
     }
-    return swiftSifted != null && !swiftSifted.isLive() ? swiftSifted : null;
+    return slow ? durableSifted : null;
+  }
+
+  /** Up to where durable messages come before all volatile ones that are not looked at. */
+  long beforeUnsifted() {
+    Sifted fast = swiftSifted;
+    if (fast == null || fast.isLive()) {
+      return NONE - 1;
+    }
+    long next = fast.next();
+    return fast.cursor.lane.exists(next)
+        ? ((VolatileLane) fast.cursor.lane).after(next)
+        : NONE - 1;
   }
 
   @Nullable Cursor durable() {

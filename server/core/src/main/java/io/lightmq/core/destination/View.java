@@ -126,6 +126,8 @@ public final class View {
         // Nothing overtakes it; but what comes after it is asked for now, not one force later.
         requestFirst(without(rest, priority), touches);
         return false;
+      } else if (level.unsifted() != null) {
+        return false;
       }
     }
     return false;
@@ -145,7 +147,8 @@ public final class View {
     Cursor durable = level.durable();
     Cursor swift = level.swift();
     if (swift == null || v == NONE) {
-      return durable != null && durableRun(durable, d, NONE - 1, most, touches);
+      long last = level.beforeUnsifted();
+      return durable != null && d <= last && durableRun(durable, d, last, most, touches);
     }
     long after = ((VolatileLane) swift.lane).after(v);
     if (durable == null || d > after) {
