@@ -79,7 +79,7 @@ public final class Browsers {
       int sessionId,
       Subscription subscription,
       @Nullable Selector selector) {
-    Consumer consumer = new Consumer(recipient, consumerId, sessionId, subscription, false);
+    Consumer consumer = new Consumer(recipient, consumerId, sessionId, subscription.view(), false);
     Map<Integer, Browser> of = open.computeIfAbsent(recipient, r -> new LinkedHashMap<>());
     if (of.putIfAbsent(consumerId, new Browser(consumer, subscription.look(), selector)) != null) {
       throw new IllegalStateException(

@@ -4,7 +4,7 @@ import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
 
 /** The buffer of one fetch, replaced once if the first entry does not fit. On the read loop. */
-final class FetchOutput {
+final class FetchOutput implements EntryTaker {
   private final Fetch fetch;
   private ByteBuffer bytes;
 
@@ -38,7 +38,8 @@ final class FetchOutput {
   }
 
   /** Copies one entry; false if there is no room for it any more. */
-  boolean put(ByteBuffer from, int at, int length) {
+  @Override
+  public boolean put(ByteBuffer from, int at, int length) {
     ByteBuffer target = bytes();
     if (target.remaining() < length) {
       if (!makeRoom(length)) {

@@ -112,38 +112,14 @@ public final class Fetcher {
             in.from(),
             in.from() + in.count() - 1,
             Wanted.ALL,
-            (sequence, buffer, at, length) -> {
-              sift(task, sequence, buffer, at);
-              return true;
-            });
+            (sequence, buffer, at, length) -> task.put(buffer, at, length));
+      } else if (part instanceof Fetch.InOverflow swift) {
+        overflow.read(swift, task);
       } else {
-        sift(task, (Fetch.InJournal) part);
+        readJournal((Fetch.InJournal) part, task);
       }
       task.reached = part.from() + part.count();
     }
-  }
-
-  private void sift(SiftTask task, Fetch.InJournal run) throws IOException {
-    load(run.runOffset(), run.runBytes());
-    int at = (int) (run.runOffset() - aheadOffset);
-    int limit = at + run.runBytes();
-    for (long sequence = run.runSequence(); sequence < run.from() + run.count(); sequence++) {
-      int length = length(run, sequence, at, limit);
-      if (sequence >= run.from()) {
-        checkIntact(run, sequence, at, limit);
-        sift(task, sequence, ahead, at);
-      }
-      at += length;
-    }
-  }
-
-  private static void sift(SiftTask task, long sequence, ByteBuffer buffer, int at) {
-    task.looked++;
-    if (task.evaluator.matches(
-        buffer, at + Entry.messageOffset(buffer, at), Entry.messageBytes(buffer, at))) {
-      task.match(sequence);
-    }
-    task.reached = sequence + 1;
   }
 
   /** Gives memory and files back; on the read loop, or after it has ended. */
@@ -256,7 +232,7 @@ public final class Fetcher {
     }
   }
 
-  private boolean readJournal(Fetch.InJournal run, FetchOutput out) throws IOException {
+  private boolean readJournal(Fetch.InJournal run, EntryTaker out) throws IOException {
     load(run.runOffset(), run.runBytes());
     int at = (int) (run.runOffset() - aheadOffset);
     int limit = at + run.runBytes();

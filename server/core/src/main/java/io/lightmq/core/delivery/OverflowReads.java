@@ -28,7 +28,7 @@ final class OverflowReads {
   }
 
   /** Reads one part; false if there is no room for all of it. */
-  boolean read(Fetch.InOverflow part, FetchOutput out) throws IOException {
+  boolean read(Fetch.InOverflow part, EntryTaker out) throws IOException {
     load(part);
     int at = part.position() - aheadPosition;
     int limit = at + part.bytes();

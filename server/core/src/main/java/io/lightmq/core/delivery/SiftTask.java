@@ -1,9 +1,11 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -13,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * A part of the backlog that a reader evaluates a selector on. The shard makes it and gives it to a
  * reader; the reader sets the result and gives it back.
  */
-final class SiftTask {
+final class SiftTask implements EntryTaker {
   final View view;
-  final DurableLane lane;
+  final Lane lane;
   final Selector.Evaluator evaluator;
   final List<Fetch.Part> parts = new ArrayList<>();
   long messages;
@@ -28,7 +30,7 @@ final class SiftTask {
   int matchCount;
   @Nullable IOException failure;
 
-  SiftTask(View view, DurableLane lane, Selector.Evaluator evaluator, long from) {
+  SiftTask(View view, Lane lane, Selector.Evaluator evaluator, long from) {
     this.view = view;
     this.lane = lane;
     this.evaluator = evaluator;
@@ -36,12 +38,35 @@ final class SiftTask {
   }
 
   void add(Fetch.Part part, long bytes) {
+    if (part instanceof Fetch.InOverflow swift) {
+      swift.file().hold();
+    }
     parts.add(part);
     messages += part.count();
     estimatedBytes += bytes;
   }
 
-  void match(long sequence) {
+  /** Gives up the files that it holds, once it is back on the shard. */
+  void release() {
+    for (Fetch.Part part : parts) {
+      if (part instanceof Fetch.InOverflow swift) {
+        swift.file().release();
+      }
+    }
+  }
+
+  @Override
+  public boolean put(ByteBuffer from, int at, int length) {
+    long sequence = Entry.sequence(from, at);
+    looked++;
+    if (evaluator.matches(from, at + Entry.messageOffset(from, at), Entry.messageBytes(from, at))) {
+      match(sequence);
+    }
+    reached = sequence + 1;
+    return true;
+  }
+
+  private void match(long sequence) {
     if (matchCount == matches.length) {
       matches = Arrays.copyOf(matches, 2 * matchCount);
     }

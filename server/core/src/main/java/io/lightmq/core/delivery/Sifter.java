@@ -135,7 +135,11 @@ final class Sifter {
       view.sifted(lane, from);
       taker.sifted(view);
     } else if (lane instanceof VolatileLane swift) {
-      lookAtVolatile(view, filter, swift, from);
+      if (swift.isInMemory(from)) {
+        lookAtVolatile(view, filter, swift, from);
+      } else {
+        read(view, filter, swift, from);
+      }
     } else {
       DurableLane durable = (DurableLane) lane;
       locate(durable, from);
@@ -165,7 +169,10 @@ final class Sifter {
     long at = from;
     int bytes = 0;
     int looked = 0;
-    while (looked < SLICE_MESSAGES && bytes < SLICE_BYTES && lane.exists(at)) {
+    while (looked < SLICE_MESSAGES
+        && bytes < SLICE_BYTES
+        && lane.exists(at)
+        && lane.isInMemory(at)) {
       int length = lane.length(at);
       lane.copyTo(at, room(length));
       evaluate(view, filter, lane, at);
@@ -228,14 +235,21 @@ final class Sifter {
 
   // ---- in files ----
 
-  private void read(View view, Filter filter, DurableLane lane, long from) {
+  private void read(View view, Filter filter, Lane lane, long from) {
     SiftTask task = new SiftTask(view, lane, filter.selector().evaluator(), from);
     long at = from;
     while (lane.exists(at)
         && task.messages < TASK_MESSAGES
         && task.estimatedBytes < TASK_BYTES
         && task.parts.size() < TASK_PARTS) {
-      locate(lane, at);
+      if (lane instanceof VolatileLane swift) {
+        if (swift.isInMemory(at)) {
+          break;
+        }
+        at = view.nextUnacknowledged(lane, addOverflow(view, swift, at, task));
+        continue;
+      }
+      locate((DurableLane) lane, at);
       if (isInWindow()) {
         break;
       }
@@ -245,12 +259,25 @@ final class Sifter {
       fetcher.sift(task, this::read);
       reading.add(view);
     } catch (RejectedExecutionException e) {
+      task.release();
       taker.busy(view);
     }
   }
 
+  /** Adds unacknowledged messages of an overflow file and returns where they end. */
+  private static long addOverflow(View view, VolatileLane lane, long from, SiftTask task) {
+    VolatileLane.Place place = lane.place(from);
+    int most = (int) Math.min(TASK_MESSAGES, place.last() - from + 1);
+    int count = view.unsiftedRun(lane, from, most);
+    task.add(
+        new Fetch.InOverflow(
+            from, count, place.file(), place.position(), place.bytes(), place.file().length()),
+        place.bytes());
+    return from + count;
+  }
+
   /** Adds the located part from a sequence on and returns where it ends. */
-  private long addPart(View view, DurableLane lane, long from, SiftTask task) {
+  private long addPart(View view, Lane lane, long from, SiftTask task) {
     if (location.piece() == null) {
       long end = location.firstSequence() + location.count();
       task.add(
@@ -281,6 +308,7 @@ final class Sifter {
     View view = task.view;
     Filter filter = view.filter();
     reading.remove(view);
+    task.release();
     if (view.subscription().isClosed() || filter == null || !view.isOpen()) {
       return;
     }
