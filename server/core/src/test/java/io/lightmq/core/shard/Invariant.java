@@ -17,6 +17,9 @@ interface Invariant {
   /** A message came in the last drain, where all that is there is visible and free. */
   default void drained(Queue queue, Message message) {}
 
+  /** Another consumer begins to drain a queue. */
+  default void drainBegins(Queue queue) {}
+
   /** The last drain after the last recovery is over. */
   default void end(SimulationModel model) {}
 
@@ -143,6 +146,11 @@ interface Invariant {
   /** What waits comes highest priority first. */
   final class HighestPriorityFirst implements Invariant {
     private final Map<Queue, Message> lastOf = new HashMap<>();
+
+    @Override
+    public void drainBegins(Queue queue) {
+      lastOf.remove(queue);
+    }
 
     @Override
     public void drained(Queue queue, Message message) {

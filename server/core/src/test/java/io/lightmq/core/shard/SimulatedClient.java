@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.shard.Command.Subscribe;
 import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.shard.SimulationModel.IntRange;
 import io.lightmq.core.shard.SimulationModel.Message;
 import io.lightmq.core.shard.SimulationModel.Queue;
 import io.lightmq.core.shard.SimulationModel.Transaction;
@@ -55,6 +56,7 @@ final class SimulatedClient {
   private final int id;
   private final boolean readsTopic;
   private final Map<Integer, Queue> consumers = new LinkedHashMap<>();
+  private final Map<Integer, IntRange> ranges = new HashMap<>();
   private final Map<Queue, Long> destinationIds = new HashMap<>();
   private final Map<Integer, Queue> producerRequests = new HashMap<>();
   private final Map<Integer, Integer> consumerRequests = new HashMap<>();
@@ -223,6 +225,8 @@ final class SimulatedClient {
 
   private void openConsumer(int consumer, Queue queue) {
     boolean topic = !queue.destination.kind().isQueue();
+    IntRange wanted = topic ? queue.wanted : anyRange();
+    ranges.put(consumer, wanted);
     consumers.put(consumer, queue);
     int c = harness.nextCorrelation();
     consumerRequests.put(c, consumer);
@@ -235,10 +239,19 @@ final class SimulatedClient {
             queue.destination,
             topic ? Subscribe.DURABLE : Subscribe.QUEUE,
             queue.subscription,
-            queue.wanted.selector(),
+            wanted.selector(),
             false,
             simulation.consumesByPulling(id, consumer),
             true));
+  }
+
+  /** Mostly everything, else a part; what nobody wants is left to the last drain. */
+  private IntRange anyRange() {
+    if (random.nextInt(3) > 0) {
+      return IntRange.ALL;
+    }
+    int low = random.nextInt(7);
+    return new IntRange(low, low + random.nextInt(7 - low));
   }
 
   /** Nothing stays without an answer when time passes. */
@@ -465,6 +478,9 @@ final class SimulatedClient {
     boolean alive = !from.dead && from == peer;
     boolean consumed = simulation.consumesByPulling(id, received.consumerId());
     Message message = simulation.delivered(queue, received, alive, consumed);
+    if (alive && !ranges.get(received.consumerId()).holds(message.n())) {
+      throw new AssertionError(received + " came to a consumer of " + ranges);
+    }
     if (alive && !consumed) {
       held.add(new Held(received, message, queue));
     }

@@ -211,13 +211,13 @@ final class Simulation {
   private void subscribeTopic() {
     FakePeer peer = harness.attach(new java.util.UUID(99, seed), 1, 1, "client0");
     for (Queue topic : List.of(queues.get(2), queues.get(4))) {
-      lastKnownIds.put(topic, open(peer, queues.indexOf(topic) + 1, topic));
+      lastKnownIds.put(topic, open(peer, queues.indexOf(topic) + 1, topic, topic.wanted));
     }
     harness.broker.submit(new Command.Detach(peer, true));
     harness.loops.runUntilIdle();
   }
 
-  private long open(FakePeer peer, int consumer, Queue queue) {
+  private long open(FakePeer peer, int consumer, Queue queue, IntRange wanted) {
     Peer.Reply reply =
         harness.tryConsumer(
             peer,
@@ -225,7 +225,7 @@ final class Simulation {
             queue.destination,
             queue.subscription == null ? Subscribe.QUEUE : Subscribe.DURABLE,
             queue.subscription,
-            queue.wanted.selector(),
+            wanted.selector(),
             false);
     if (reply instanceof Peer.Reply.ConsumerAttached attached) {
       return attached.destinationId();
@@ -389,25 +389,53 @@ final class Simulation {
     start();
     draining = true;
     FakePeer peer = newPeer();
-    peer.onReceived = received -> delivered(queues.get(received.consumerId() - 1), received, true, false);
+    peer.onReceived =
+        received ->
+            delivered(
+                queues.get((received.consumerId() - 1) % queues.size()), received, true, false);
     harness.broker.submit(
         new Command.Attach(peer, 1_000_000, new java.util.UUID(98, seed), 1, 1, "client0"));
     harness.reply(peer, 1_000_000);
     for (int i = 0; i < queues.size(); i++) {
-      open(peer, i + 1, queues.get(i));
-      boolean topic = !queues.get(i).destination.kind().isQueue();
-      List<String> waiting = topic ? List.of() : browse(queues.get(i));
-      int before = peer.received.size();
-      List<Received> got = harness.pull(peer, i + 1, 100);
-      while (!got.isEmpty()) {
-        got = harness.pull(peer, i + 1, 100);
-      }
-      List<String> came = peer.received.subList(before, peer.received.size()).stream().map(Received::text).toList();
-      if (!topic && !came.equals(waiting)) {
-        throw new AssertionError(
-            "a browser of " + queues.get(i).name() + " saw " + waiting + ", a consumer " + came);
+      if (!queues.get(i).destination.kind().isQueue()) {
+        open(peer, i + 1, queues.get(i), queues.get(i).wanted);
+        drain(peer, i + 1);
+      } else if (seed % 2 == 0) {
+        drain(peer, i, List.of(IntRange.ALL));
+      } else {
+        int cut = random.nextInt(6);
+        drain(peer, i, List.of(new IntRange(cut + 1, 6), new IntRange(0, cut), IntRange.ALL));
       }
     }
     harness.close();
+  }
+
+  /** Drains a queue by one consumer after the other; each gets what a browser sees and it wants. */
+  private void drain(FakePeer peer, int index, List<IntRange> wanted) {
+    Queue queue = queues.get(index);
+    List<String> waiting = browse(queue);
+    int consumer = index + 1;
+    for (IntRange range : wanted) {
+      invariants.forEach(invariant -> invariant.drainBegins(queue));
+      open(peer, consumer, queue, range);
+      List<String> came = drain(peer, consumer);
+      List<String> expected =
+          waiting.stream().filter(text -> range.holds(text.length() % 7)).toList();
+      if (!came.equals(expected)) {
+        throw new AssertionError(
+            "a browser of %s saw %s, a consumer of %s got %s"
+                .formatted(queue.name(), expected, range, came));
+      }
+      waiting = waiting.stream().filter(text -> !range.holds(text.length() % 7)).toList();
+      consumer += queues.size();
+    }
+  }
+
+  private List<String> drain(FakePeer peer, int consumer) {
+    int before = peer.received.size();
+    while (!harness.pull(peer, consumer, 100).isEmpty()) {}
+    return peer.received.subList(before, peer.received.size()).stream()
+        .map(Received::text)
+        .toList();
   }
 }

@@ -77,6 +77,8 @@ final class SimulationModel {
 
   /** What a subscription wants of the messages' property n. */
   record IntRange(int low, int high) {
+    static final IntRange ALL = new IntRange(0, 6);
+
     boolean holds(int n) {
       return n >= low && n <= high;
     }
