@@ -1,8 +1,10 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.IdScan;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Selector.IdEquality;
 import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -30,7 +32,16 @@ final class SiftTask implements EntryTaker {
   int matchCount;
   @Nullable IOException failure;
 
+  /** The hashes of the ids that its selector asks for, of all that was looked at. */
+  private final @Nullable IdScan ids;
+
+  long[] seen = new long[16];
+  long[] hashes = new long[16];
+  int seenCount;
+
   SiftTask(View view, Lane lane, Selector.Evaluator evaluator, long from) {
+    IdEquality id = view.idEquality();
+    this.ids = id == null ? null : new IdScan(id.header());
     this.view = view;
     this.lane = lane;
     this.evaluator = evaluator;
@@ -62,8 +73,22 @@ final class SiftTask implements EntryTaker {
     if (evaluator.matches(from, at + Entry.messageOffset(from, at), Entry.messageBytes(from, at))) {
       match(sequence);
     }
+    if (ids != null) {
+      see(
+          sequence,
+          ids.hash(from, at + Entry.messageOffset(from, at), Entry.messageBytes(from, at)));
+    }
     reached = sequence + 1;
     return true;
+  }
+
+  private void see(long sequence, long hash) {
+    if (seenCount == seen.length) {
+      seen = Arrays.copyOf(seen, 2 * seenCount);
+      hashes = Arrays.copyOf(hashes, 2 * seenCount);
+    }
+    seen[seenCount] = sequence;
+    hashes[seenCount++] = hash;
   }
 
   private void match(long sequence) {

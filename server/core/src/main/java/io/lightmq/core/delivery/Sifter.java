@@ -2,11 +2,15 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Filter;
+import io.lightmq.core.destination.IdScan;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector.IdEquality;
+import io.lightmq.core.selector.Selector.IdHeader;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
@@ -60,9 +64,21 @@ final class Sifter {
   /** Those with a task under way, at most one each. */
   private final Set<View> reading = new LinkedHashSet<>();
 
+  /** The view with a task under way from which an index learns, and those that wait for that. */
+  private final Map<Subscription, View> learning = new HashMap<>();
+
+  private final Map<Subscription, Set<View>> behind = new HashMap<>();
+
   /** Where a view's last task failed; the next failure at the same place is told. */
   private final Map<View, Long> failures = new HashMap<>();
 
+  /** What the slice at hand has seen of ids. */
+  private final long[] learned = new long[SLICE_MESSAGES];
+
+  private final long[] hashes = new long[SLICE_MESSAGES];
+  private int learnedCount;
+  private final IdScan correlationIds = new IdScan(IdHeader.CORRELATION_ID);
+  private final IdScan messageIds = new IdScan(IdHeader.MESSAGE_ID);
   private ByteBuffer scratch = ByteBuffer.allocate(4096);
   private boolean scheduled;
 
@@ -79,7 +95,7 @@ final class Sifter {
 
   /** A view has consumers that wait and nothing to give them: looks for more. */
   void want(View view) {
-    if (!reading.contains(view)) {
+    if (!reading.contains(view) && !isBehind(view)) {
       wanted.add(view);
       schedule();
     }
@@ -87,12 +103,21 @@ final class Sifter {
 
   /** Whether a view is being looked at. */
   boolean isLooking(View view) {
-    return wanted.contains(view) || reading.contains(view);
+    return wanted.contains(view) || reading.contains(view) || isBehind(view);
+  }
+
+  private boolean isBehind(View view) {
+    Set<View> waiting = behind.get(view.subscription());
+    return waiting != null && waiting.contains(view);
   }
 
   /** A view has ended. */
   void forget(View view) {
     wanted.remove(view);
+    Set<View> waiting = behind.get(view.subscription());
+    if (waiting != null) {
+      waiting.remove(view);
+    }
     failures.remove(view);
   }
 
@@ -115,7 +140,7 @@ final class Sifter {
     if (!wanted.isEmpty()) {
       View view = wanted.iterator().next();
       wanted.remove(view);
-      if (!view.subscription().isClosed()) {
+      if (!view.subscription().isClosed() && view.isOpen()) {
         look(view);
       }
       schedule();
@@ -130,6 +155,7 @@ final class Sifter {
       taker.sifted(view);
       return;
     }
+    view.jump(lane);
     long from = view.nextUnsifted(lane);
     if (!lane.exists(from)) {
       view.sifted(lane, from);
@@ -178,7 +204,7 @@ final class Sifter {
       evaluate(view, filter, lane, at);
       bytes += length;
       looked++;
-      at = view.nextUnacknowledged(lane, at + 1);
+      at = view.nextUnsifted(lane, at + 1);
     }
     finish(view, filter, lane, at, looked);
   }
@@ -207,7 +233,7 @@ final class Sifter {
       evaluate(view, filter, lane, at);
       bytes += length;
       looked++;
-      at = view.nextUnacknowledged(lane, at + 1);
+      at = view.nextUnsifted(lane, at + 1);
     }
     finish(view, filter, lane, at, looked);
   }
@@ -220,15 +246,23 @@ final class Sifter {
   }
 
   private void evaluate(View view, Filter filter, Lane lane, long sequence) {
-    if (filter
-        .evaluator()
-        .matches(scratch, Entry.messageOffset(scratch, 0), Entry.messageBytes(scratch, 0))) {
+    int messageAt = Entry.messageOffset(scratch, 0);
+    int messageBytes = Entry.messageBytes(scratch, 0);
+    if (filter.evaluator().matches(scratch, messageAt, messageBytes)) {
       view.match(lane, sequence);
+    }
+    IdEquality id = view.idEquality();
+    if (id != null) {
+      IdScan scan = id.header() == IdHeader.CORRELATION_ID ? correlationIds : messageIds;
+      learned[learnedCount] = sequence;
+      hashes[learnedCount++] = scan.hash(scratch, messageAt, messageBytes);
     }
   }
 
   private void finish(View view, Filter filter, Lane lane, long reached, int looked) {
     filter.evaluated(looked);
+    view.learned(lane, reached, learned, hashes, learnedCount);
+    learnedCount = 0;
     view.sifted(lane, reached);
     taker.sifted(view);
   }
@@ -236,6 +270,12 @@ final class Sifter {
   // ---- in files ----
 
   private void read(View view, Filter filter, Lane lane, long from) {
+    boolean learns = view.learns(lane);
+    if (learns && learning.containsKey(view.subscription())) {
+      // Another view looks at the same for its own id; the index then knows all of it.
+      behind.computeIfAbsent(view.subscription(), key -> new LinkedHashSet<>()).add(view);
+      return;
+    }
     SiftTask task = new SiftTask(view, lane, filter.selector().evaluator(), from);
     long at = from;
     while (lane.exists(at)
@@ -246,18 +286,21 @@ final class Sifter {
         if (swift.isInMemory(at)) {
           break;
         }
-        at = view.nextUnacknowledged(lane, addOverflow(view, swift, at, task));
+        at = view.nextUnsifted(lane, addOverflow(view, swift, at, task));
         continue;
       }
       locate((DurableLane) lane, at);
       if (isInWindow()) {
         break;
       }
-      at = view.nextUnacknowledged(lane, addPart(view, lane, at, task));
+      at = view.nextUnsifted(lane, addPart(view, lane, at, task));
     }
     try {
       fetcher.sift(task, this::read);
       reading.add(view);
+      if (learns) {
+        learning.put(view.subscription(), view);
+      }
     } catch (RejectedExecutionException e) {
       task.release();
       taker.busy(view);
@@ -297,7 +340,7 @@ final class Sifter {
     long next = from;
     while (next < limit && next - end <= GAP && lane.exists(next)) {
       end = next + view.unsiftedRun(lane, next, (int) (limit - next));
-      next = view.nextUnacknowledged(lane, end);
+      next = view.nextUnsifted(lane, end);
     }
     int count = (int) (end - from);
     task.add(new Fetch.InPiece(from, count, location.piece()), each * count);
@@ -309,6 +352,14 @@ final class Sifter {
     Filter filter = view.filter();
     reading.remove(view);
     task.release();
+    Subscription subscription = view.subscription();
+    if (learning.remove(subscription, view)) {
+      Set<View> waiting = behind.remove(subscription);
+      if (waiting != null) {
+        wanted.addAll(waiting);
+        schedule();
+      }
+    }
     if (view.subscription().isClosed() || filter == null || !view.isOpen()) {
       return;
     }
@@ -316,6 +367,7 @@ final class Sifter {
       view.match(task.lane, task.matches[i]);
     }
     filter.evaluated(task.looked);
+    view.learned(task.lane, task.reached, task.seen, task.hashes, task.seenCount);
     view.sifted(task.lane, task.reached);
     IOException failure = task.failure;
     Long failedAt = failure == null ? failures.remove(view) : failures.put(view, task.reached);

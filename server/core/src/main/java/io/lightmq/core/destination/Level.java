@@ -171,10 +171,10 @@ final class Level {
 
   void clear() {
     if (durableSifted != null) {
-      durableSifted.matches.clear();
+      durableSifted.clear();
     }
     if (swiftSifted != null) {
-      swiftSifted.matches.clear();
+      swiftSifted.clear();
     }
   }
 }

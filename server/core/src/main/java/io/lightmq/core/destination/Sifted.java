@@ -11,6 +11,11 @@ final class Sifted {
   final Cursor cursor;
   final SequenceSet matches;
   private final Arrivals arrivals;
+
+  /** Below {@link #jumpEnd} only these can match: an index said so. */
+  final SequenceSet candidates;
+
+  private long jumpEnd;
   private long frontier;
   private boolean live;
 
@@ -18,6 +23,7 @@ final class Sifted {
     this.cursor = cursor;
     this.arrivals = arrivals;
     this.matches = new SequenceSet(memory);
+    this.candidates = new SequenceSet(memory);
   }
 
   /** Behind the last sequence that was looked at. */
@@ -43,6 +49,50 @@ final class Sifted {
 
   /** The next sequence to look at, or the lane's end if there is none. */
   long next() {
-    return cursor.nextUnacknowledged(end());
+    return next(end());
+  }
+
+  /** The next sequence to look at from one on, or the lane's end if there is none. */
+  long next(long from) {
+    long at = from;
+    if (at < jumpEnd) {
+      at = candidates.nextPresent(at, jumpEnd);
+      while (at < jumpEnd && !cursor.isUnacknowledged(at)) {
+        at = candidates.nextPresent(at + 1, jumpEnd);
+      }
+      if (at < jumpEnd) {
+        return at;
+      }
+    }
+    return cursor.nextUnacknowledged(at);
+  }
+
+  /** How many consecutive messages to look at begin with one of them, at most so many. */
+  int run(long from, int most) {
+    long end = Math.min(from + most, cursor.lane.extents.extentEnd(from));
+    if (from < jumpEnd) {
+      end = Math.min(end, Math.min(jumpEnd, candidates.nextAbsent(from)));
+    }
+    return (int) (cursor.acknowledged.nextPresent(from, end) - from);
+  }
+
+  /** The index knows where the id is, as far as it goes. */
+  void jump(IdLane index, long hash) {
+    long at = end();
+    if (!live && at >= index.from() && at >= jumpEnd && at < index.end()) {
+      candidates.clear();
+      index.find(hash, at, candidates);
+      jumpEnd = index.end();
+    }
+  }
+
+  /** From where on everything was looked at that lies behind a sequence. */
+  long wholeFrom(long sequence) {
+    return Math.max(sequence, jumpEnd);
+  }
+
+  void clear() {
+    matches.clear();
+    candidates.clear();
   }
 }

@@ -132,6 +132,16 @@ public final class Subscription {
     return filter;
   }
 
+  /** How often its selector, or those of a queue's consumers, looked at a message. */
+  public long selectorEvaluations() {
+    return filter == null ? views.evaluations() : filter.evaluations();
+  }
+
+  /** What that took, from samples. */
+  public long selectorNanos() {
+    return filter == null ? views.nanos() : filter.nanos();
+  }
+
   /** Whether it does not want everything. */
   public boolean isPartial() {
     return interest.isPartial();

@@ -1,6 +1,7 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector.IdEquality;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -287,16 +288,63 @@ public final class View {
     return need(lane).next();
   }
 
-  /** How many consecutive unacknowledged messages begin at a sequence, at most so many. */
+  /** How many consecutive messages to look at begin with one of them, at most so many. */
   public int unsiftedRun(Lane lane, long from, int most) {
-    Cursor cursor = need(lane).cursor;
-    long end = Math.min(from + most, lane.extents.extentEnd(from));
-    return (int) (cursor.acknowledged.nextPresent(from, end) - from);
+    return need(lane).run(from, most);
   }
 
-  /** The next unacknowledged message from a sequence on, or the lane's end. */
-  public long nextUnacknowledged(Lane lane, long from) {
-    return need(lane).cursor.nextUnacknowledged(from);
+  /** The next message to look at from a sequence on, or the lane's end if there is none. */
+  public long nextUnsifted(Lane lane, long from) {
+    return need(lane).next(from);
+  }
+
+  /** What finds the ids that its selector asks for; null if it asks for none. */
+  public @Nullable IdEquality idEquality() {
+    return filter == null ? null : filter.selector().idEquality();
+  }
+
+  /** Passes over what an index of ids says it cannot want. */
+  public void jump(Lane lane) {
+    IdLane index = index(lane);
+    IdEquality wanted = idEquality();
+    if (index != null && wanted != null) {
+      need(lane).jump(index, IdScan.hash(wanted.id()));
+    }
+  }
+
+  /** Whether what is looked at next is all that is there, so that an index learns from it. */
+  public boolean learns(Lane lane) {
+    Sifted sifted = need(lane);
+    return index(lane) != null && sifted.wholeFrom(sifted.next()) == sifted.next();
+  }
+
+  /**
+   * Lets the index of ids know what was looked at, before {@link #sifted}.
+   *
+   * @param sequence everything below it was looked at
+   * @param hashes of the ids of these sequences, rising, all that are not acknowledged
+   */
+  public void learned(Lane lane, long sequence, long[] sequences, long[] hashes, int count) {
+    IdLane index = index(lane);
+    Sifted sifted = need(lane);
+    if (index == null || index.isLive()) {
+      return;
+    }
+    long known = index.end();
+    if (sifted.wholeFrom(sifted.end()) <= known && sequence > known) {
+      for (int i = 0; i < count; i++) {
+        if (sequences[i] >= known) {
+          index.add(sequences[i], hashes[i]);
+        }
+      }
+      index.reached(sequence);
+    }
+  }
+
+  private @Nullable IdLane index(Lane lane) {
+    IdEquality wanted = idEquality();
+    IdIndex index = wanted == null || views == null ? null : views.index(wanted.header());
+    return index == null ? null : index.lane(lane);
   }
 
   /** A message matches; nothing happens if it is acknowledged. */

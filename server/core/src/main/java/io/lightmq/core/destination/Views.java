@@ -2,15 +2,19 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Selector.IdEquality;
+import io.lightmq.core.selector.Selector.IdHeader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The views with selectors of a queue. Consumers with equal selectors share one. A view looks at the
@@ -28,8 +32,16 @@ public final class Views {
   private final Subscription subscription;
   private final OffHeap memory;
   private final Map<Selector, View> views = new LinkedHashMap<>();
+
+  /** Those that ask for no id, which are shown everything. */
+  private final List<View> others = new ArrayList<>();
+
+  private final Map<IdHeader, IdIndex> indexes = new EnumMap<>(IdHeader.class);
   private final Map<Lane, Arrivals> arrivals = new LinkedHashMap<>();
 
+  private long closedEvaluations;
+  private long timedEvaluations;
+  private long timedNanos;
   private boolean lagging;
 
   /** Those that know of something that matches, visible or not. */
@@ -40,9 +52,13 @@ public final class Views {
     this.memory = memory;
   }
 
-  /** Whether there is none. */
+  /** Whether there is none, and nothing to be shown what arrives. */
   public boolean isEmpty() {
-    return views.isEmpty();
+    return views.isEmpty() && indexes.isEmpty();
+  }
+
+  @Nullable IdIndex index(IdHeader header) {
+    return indexes.get(header);
   }
 
   /** All of them. */
@@ -64,6 +80,7 @@ public final class Views {
         add(known, cursor);
       }
       views.put(selector, known);
+      file(known, selector.idEquality());
     }
     Filter filter = known.filter();
     if (filter != null) {
@@ -76,24 +93,81 @@ public final class Views {
   public void close(View view) {
     Filter filter = view.filter();
     if (filter != null && --filter.users == 0) {
+      closedEvaluations += filter.evaluations();
       views.remove(filter.selector(), view);
+      others.remove(view);
       matching.remove(view);
       view.clear();
+      IdEquality id = filter.selector().idEquality();
+      IdIndex index = id == null ? null : indexes.get(id.header());
+      if (id != null && index != null) {
+        index.remove(view, IdScan.hash(id.id()));
+      }
     }
-    if (views.isEmpty()) {
+    forgetArrivals();
+  }
+
+  /** Puts a view where what arrives finds it. */
+  private void file(View view, @Nullable IdEquality id) {
+    if (id == null) {
+      others.add(view);
+      return;
+    }
+    IdIndex index = indexes.get(id.header());
+    if (index == null) {
+      index = new IdIndex(id.header());
+      indexes.put(id.header(), index);
+      for (Cursor cursor : subscription.cursors()) {
+        index.add(cursor, arrivals(cursor.lane));
+      }
+    }
+    index.add(view, IdScan.hash(id.id()));
+  }
+
+  private Arrivals arrivals(Lane lane) {
+    return arrivals.computeIfAbsent(lane, Arrivals::new);
+  }
+
+  private void forgetArrivals() {
+    if (isEmpty()) {
       arrivals.clear();
     }
   }
 
   void add(Cursor cursor) {
     views.values().forEach(view -> add(view, cursor));
+    indexes.values().forEach(index -> index.add(cursor, arrivals(cursor.lane)));
   }
 
   private void add(View view, Cursor cursor) {
-    Arrivals of = arrivals.computeIfAbsent(cursor.lane, Arrivals::new);
-    Sifted sifted = new Sifted(cursor, of, memory);
+    Sifted sifted = new Sifted(cursor, arrivals(cursor.lane), memory);
     sifted.reached(cursor.firstUnacknowledged());
     view.add(cursor, sifted);
+  }
+
+  // ---- what it costs ----
+
+  /** Evaluations of all selectors that consumers have or had. */
+  public long evaluations() {
+    long sum = closedEvaluations;
+    for (View view : views.values()) {
+      Filter filter = view.filter();
+      sum += filter == null ? 0 : filter.evaluations();
+    }
+    return sum;
+  }
+
+  /** Counts evaluations whose time was measured, which are counted besides. */
+  public void timed(long evaluations, long nanos) {
+    timedEvaluations += evaluations;
+    timedNanos += nanos;
+  }
+
+  /** What all evaluations took, from those that were measured. */
+  public long nanos() {
+    return timedEvaluations == 0
+        ? 0
+        : (long) ((double) timedNanos / timedEvaluations * evaluations());
   }
 
   // ---- what happens ----
@@ -113,7 +187,27 @@ public final class Views {
       pauseAll(lane);
     }
     of.reached(sequence + 1);
-    for (View view : views.values()) {
+    show(others, lane, sequence, buffer, messageAt, messageBytes);
+    if (!indexes.isEmpty()) {
+      for (IdIndex index : indexes.values()) {
+        List<View> wanting = index.arrived(lane, sequence, buffer, messageAt, messageBytes);
+        show(wanting, lane, sequence, buffer, messageAt, messageBytes);
+      }
+      if (indexes.values().removeIf(IdIndex::isIdle)) {
+        forgetArrivals();
+      }
+    }
+  }
+
+  private static void show(
+      List<View> some,
+      Lane lane,
+      long sequence,
+      ByteBuffer buffer,
+      int messageAt,
+      int messageBytes) {
+    for (int i = 0; i < some.size(); i++) {
+      View view = some.get(i);
       Filter filter = view.filter();
       if (filter != null && view.isLive(lane)) {
         filter.evaluated(1);
@@ -152,16 +246,17 @@ public final class Views {
         view.pause(lane);
       }
     }
+    indexes.values().forEach(index -> index.pause(lane));
   }
 
   void acknowledged(Lane lane, long from, long to) {
-    for (View view : views.values()) {
+    for (View view : matching()) {
       view.acknowledged(lane, from, to);
     }
   }
 
   void back(Lane lane, long sequence) {
-    for (View view : views.values()) {
+    for (View view : matching) {
       view.back(lane, sequence);
     }
   }
@@ -177,6 +272,8 @@ public final class Views {
   void clear() {
     views.values().forEach(View::clear);
     views.clear();
+    others.clear();
+    indexes.clear();
     matching.clear();
     arrivals.clear();
   }

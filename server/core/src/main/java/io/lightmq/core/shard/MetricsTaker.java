@@ -2,7 +2,6 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
@@ -178,7 +177,6 @@ final class MetricsTaker {
     long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
     long newest = Math.max(published.newestMillis, oldest);
     String name = subscription.name();
-    Filter filter = subscription.filter();
     return new BrokerMetrics.SubscriptionUse(
         name == null ? "" : name,
         lower(subscription.kind()),
@@ -189,8 +187,8 @@ final class MetricsTaker {
         settled.expired,
         age,
         oldest == 0 ? 0 : newest - oldest,
-        filter == null ? 0 : filter.evaluations(),
-        filter == null ? 0 : filter.nanos());
+        subscription.selectorEvaluations(),
+        subscription.selectorNanos());
   }
 
   /** When the oldest unacknowledged message of the durable lanes came; 0 if there is none. */

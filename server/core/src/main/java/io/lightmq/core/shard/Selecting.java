@@ -115,6 +115,17 @@ final class Selecting {
     if (views.isEmpty()) {
       return;
     }
+    runs++;
+    boolean timed = runs % SAMPLED == 0;
+    long before = timed ? views.evaluations() : 0;
+    long begin = timed ? time.nowNanos() : 0;
+    show(views, lane, first, run);
+    if (timed) {
+      views.timed(views.evaluations() - before, time.nowNanos() - begin);
+    }
+  }
+
+  private static void show(Views views, Lane lane, long first, LaneRun run) {
     ByteBuffer messages = run.messages();
     int at = messages.position();
     for (int i = 0; i < run.count(); i++) {

@@ -277,6 +277,7 @@ final class BrokerHarness {
     MessageWriter writer = new MessageWriter(1 << 16);
     writer
         .start(io.lightmq.wire.entry.BodyType.TEXT, sample.priority(), persistent, timeToLive, 0)
+        .correlationId("k" + sample.text().length() % 7)
         .properties(Map.of("n", sample.text().length() % 7))
         .textBody(sample.text())
         .finish();

@@ -140,6 +140,7 @@ class PlantedBugTest {
       Integer n = (Integer) reader.property("n");
       writer
           .start(BodyType.TEXT, reader.priority(), reader.isPersistent(), 0, 0)
+          .correlationId(reader.correlationId())
           .properties(Map.of("n", n == null ? 0 : (n + 1) % 7))
           .textBody(reader.textBody())
           .finish();

@@ -236,4 +236,40 @@ class QueueSelectorTest {
     assertThat(second).hasSize(300).doesNotHaveDuplicates();
     bench.close();
   }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"memory", "files", "segments"})
+  void aConsumerPerRequestLooksOnlyAtItsOwnReply(String where) throws Exception {
+    bench.settings = BrokerHarness.settings(64 << 10, where.equals("memory") ? 1 << 19 : 1 << 15);
+    FakePeer peer = start();
+    publishMany(peer, true, 0, 700);
+    if (where.equals("segments")) {
+      bench.broker.wantCheckpoint();
+      bench.loops.runUntilIdle();
+    }
+    consume(peer, 1, "JMSCorrelationID = 'c5'");
+    assertThat(take(peer, 1)).containsExactly(5);
+    long first = evaluations();
+    assertThat(first).isBetween(700L, 800L);
+    for (int i = 0; i < 20; i++) {
+      consume(peer, 2, "JMSCorrelationID = 'c" + (600 + i) + "'");
+      consume(peer, 3, "'c" + (800 + i) + "' = JMSCorrelationID AND n >= 0");
+      assertThat(take(peer, 2)).containsExactly(600 + i);
+      assertThat(take(peer, 3)).isEmpty();
+      publish(peer, i % 2 == 0, 900 + i, 800 + i, 1000 + i);
+      assertThat(take(peer, 3)).containsExactly(800 + i);
+      assertThat(evaluations()).isEqualTo(first + 2 * (i + 1));
+      detach(peer, 2);
+      detach(peer, 3);
+    }
+    consume(peer, 4, "JMSCorrelationID LIKE 'c10%'");
+    assertThat(take(peer, 4)).hasSize(10 + 1 + 20);
+    bench.close();
+  }
+
+  private long evaluations() {
+    BrokerMetrics before = bench.broker.metrics();
+    bench.loops.runUntil(() -> bench.broker.metrics() != before);
+    return bench.broker.metrics().destinations().get(0).subscriptions().get(0).selectorEvaluations();
+  }
 }

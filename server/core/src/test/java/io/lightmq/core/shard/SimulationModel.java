@@ -75,7 +75,7 @@ final class SimulationModel {
     }
   }
 
-  /** What a subscription wants of the messages' property n. */
+  /** What a subscription wants of the messages' property n, which is their correlation id too. */
   record IntRange(int low, int high) {
     static final IntRange ALL = new IntRange(0, 6);
 
@@ -85,6 +85,9 @@ final class SimulationModel {
 
     /** The selector; none for everything. */
     String selector() {
+      if (low == high) {
+        return "JMSCorrelationID = 'k" + low + "'";
+      }
       return low == 0 && high == 6 ? null : "n BETWEEN " + low + " AND " + high;
     }
   }
