@@ -112,6 +112,7 @@ public final class Fetcher {
             in.from(),
             in.from() + in.count() - 1,
             Wanted.ALL,
+            task.passed,
             (sequence, buffer, at, length) -> task.put(buffer, at, length));
       } else if (part instanceof Fetch.InOverflow swift) {
         overflow.read(swift, task);

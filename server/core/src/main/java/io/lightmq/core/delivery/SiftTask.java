@@ -5,6 +5,7 @@ import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Selector.IdEquality;
+import io.lightmq.core.storage.segment.IdWanted;
 import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -34,6 +35,9 @@ final class SiftTask implements EntryTaker {
 
   /** The hashes of the ids that its selector asks for, of all that was looked at. */
   private final @Nullable IdScan ids;
+
+  /** What spans of segments can be passed over; null if an index learns from all of it. */
+  @Nullable IdWanted passed;
 
   long[] seen = new long[16];
   long[] hashes = new long[16];

@@ -12,6 +12,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector.IdEquality;
 import io.lightmq.core.selector.Selector.IdHeader;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.core.storage.segment.IdWanted;
 import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -277,6 +278,13 @@ final class Sifter {
       return;
     }
     SiftTask task = new SiftTask(view, lane, filter.selector().evaluator(), from);
+    IdEquality id = view.idEquality();
+    if (id != null && !learns) {
+      task.passed =
+          id.header() == IdHeader.CORRELATION_ID
+              ? IdWanted.correlationId(id.id())
+              : IdWanted.messageId(id.id());
+    }
     long at = from;
     while (lane.exists(at)
         && task.messages < TASK_MESSAGES
@@ -367,7 +375,9 @@ final class Sifter {
       view.match(task.lane, task.matches[i]);
     }
     filter.evaluated(task.looked);
-    view.learned(task.lane, task.reached, task.seen, task.hashes, task.seenCount);
+    if (task.passed == null) {
+      view.learned(task.lane, task.reached, task.seen, task.hashes, task.seenCount);
+    }
     view.sifted(task.lane, task.reached);
     IOException failure = task.failure;
     Long failedAt = failure == null ? failures.remove(view) : failures.put(view, task.reached);

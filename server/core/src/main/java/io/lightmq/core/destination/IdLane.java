@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /**
  * Where in a lane which correlation or message ids are: hashes of the ids of all messages that were
- * unacknowledged from one sequence up to another one. Entries of acknowledged messages are dropped
+ * unacknowledged from one sequence up to another one. A long backlog in segments is not in it. Entries of acknowledged messages are dropped
  * when it is full; if it is still full then, those of the older half of the messages, which have to
  * be looked at one by one again.
  */
@@ -35,8 +35,20 @@ final class IdLane {
   IdLane(Cursor cursor, Arrivals arrivals) {
     this.cursor = cursor;
     this.arrivals = arrivals;
-    this.from = cursor.firstUnacknowledged();
+    this.from = begin(cursor);
     reached(from);
+  }
+
+  /** What is in segments has hashes there, and is left to them if it is much. */
+  private static long begin(Cursor cursor) {
+    long first = cursor.firstUnacknowledged();
+    if (cursor.lane instanceof DurableLane durable && !durable.pieces().isEmpty()) {
+      long end = durable.pieces().get(durable.pieces().size() - 1).lastSequence() + 1;
+      if (cursor.unacknowledged(first, end) > MAX_ENTRIES / 2) {
+        return cursor.nextUnacknowledged(end);
+      }
+    }
+    return first;
   }
 
   /** The first sequence that it covers. */

@@ -312,10 +312,15 @@ public final class View {
     }
   }
 
-  /** Whether what is looked at next is all that is there, so that an index learns from it. */
+  /** Whether an index of ids learns from what is looked at next, so that nothing is passed over. */
   public boolean learns(Lane lane) {
+    IdLane index = index(lane);
     Sifted sifted = need(lane);
-    return index(lane) != null && sifted.wholeFrom(sifted.next()) == sifted.next();
+    long next = sifted.next();
+    return index != null
+        && !index.isLive()
+        && sifted.wholeFrom(sifted.end()) <= index.end()
+        && next >= index.end();
   }
 
   /**

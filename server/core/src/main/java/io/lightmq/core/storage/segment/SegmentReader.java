@@ -89,7 +89,23 @@ public final class SegmentReader implements Closeable {
   /** Shows the wanted entries of a range to a sink, in sequence order; like {@link #read}. */
   public Read scan(Piece piece, long fromSequence, long toSequence, Wanted wanted, Sink sink)
       throws IOException {
-    Scan scan = new Scan(piece, Math.min(toSequence, piece.lastSequence()), wanted, sink);
+    return scan(piece, fromSequence, toSequence, wanted, null, sink);
+  }
+
+  /**
+   * Shows the wanted entries of a range to a sink, in sequence order; like {@link #read}.
+   *
+   * @param id spans that certainly lack it are passed over; null for none
+   */
+  public Read scan(
+      Piece piece,
+      long fromSequence,
+      long toSequence,
+      Wanted wanted,
+      @Nullable IdWanted id,
+      Sink sink)
+      throws IOException {
+    Scan scan = new Scan(piece, Math.min(toSequence, piece.lastSequence()), wanted, id, sink);
     scan.next = Math.max(fromSequence, piece.firstSequence());
     long retriedAt = -1;
     while (true) {
@@ -122,16 +138,18 @@ public final class SegmentReader implements Closeable {
     private final Piece piece;
     private final long to;
     private final Wanted wanted;
+    private final @Nullable IdWanted id;
     private final Sink sink;
     private long next;
     private int count;
     private long bytes;
     private int neededBytes;
 
-    Scan(Piece piece, long to, Wanted wanted, Sink sink) {
+    Scan(Piece piece, long to, Wanted wanted, @Nullable IdWanted id, Sink sink) {
       this.piece = piece;
       this.to = to;
       this.wanted = wanted;
+      this.id = id;
       this.sink = sink;
     }
 
@@ -157,7 +175,9 @@ public final class SegmentReader implements Closeable {
           address = span.address();
         }
         checkSpan(segment, span);
-        if (!walk(segment, number, span, address)) {
+        if (id != null && !id.mayBeIn(segment, span)) {
+          next = span.lastSequence() + 1;
+        } else if (!walk(segment, number, span, address)) {
           return;
         }
       }

@@ -9,6 +9,8 @@ import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.NioDisk;
 import io.lightmq.core.storage.segment.TestLane.TestJournal;
+import io.lightmq.wire.entry.MessageId;
+import io.lightmq.wire.entry.MessageReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -268,6 +270,41 @@ final class SegmentStoreTest {
       assertThatThrownBy(() -> lane.readAll(reader, lane.pieces()))
           .isInstanceOf(SegmentException.Gone.class);
     }
+  }
+
+  @Test
+  void spansWithoutAnIdArePassedOver() throws IOException {
+    TestLane lane = new TestLane(1, 4, journal).publishMany(0, 5_000, 1_000);
+    SegmentStore store = open(SegmentSettings.DEFAULT);
+    destage(store, Set.of(), lane);
+    Piece piece = lane.pieces().get(0);
+    assertThat(piece.spans()).isGreaterThan(50);
+
+    try (SegmentReader reader = store.newReader()) {
+      assertThat(shown(reader, piece, IdWanted.correlationId("order-7")))
+          .contains(7L, 107L, 4_907L)
+          .hasSizeLessThan(4_999);
+      assertThat(shown(reader, piece, IdWanted.correlationId("order-100"))).isEmpty();
+      assertThat(shown(reader, piece, IdWanted.messageId("ID:" + "0".repeat(32) + ":1"))).isEmpty();
+      MessageId id = MessageReader.ofEntry(ByteBuffer.wrap(lane.model().get(3_333L)), 0).messageId();
+      assertThat(shown(reader, piece, IdWanted.messageId(id.toString())))
+          .contains(3_333L)
+          .hasSizeLessThan(200);
+    }
+    assertThat(IdWanted.messageId("ID:other")).isNull();
+  }
+
+  private static List<Long> shown(SegmentReader reader, Piece piece, IdWanted id)
+      throws IOException {
+    List<Long> found = new ArrayList<>();
+    reader.scan(
+        piece,
+        0,
+        4_999,
+        Wanted.ALL,
+        id,
+        (sequence, buffer, at, length) -> found.add(sequence));
+    return found;
   }
 
   @Test
