@@ -261,8 +261,22 @@ public sealed interface Frame {
    * Gives messages back: after rollback, recover or close.
    *
    * @param attempted whether the application had begun to process them, which counts an attempt
+   * @param cause what the application failed with, at most {@link Protocol#MAX_CAUSE_CHARS}
+   *     characters; null if that is not known
    */
-  record Return(int correlation, List<Acked> returned, boolean attempted) implements Frame {}
+  record Return(
+      int correlation, List<Acked> returned, boolean attempted, @Nullable String cause)
+      implements Frame {}
+
+  /**
+   * Tells what a session has handed to its application, so that the broker knows what was begun if
+   * the connection is lost. Without messages it says only that the session hands messages over
+   * before it acknowledges them: then what it has begun is the oldest that it has not acknowledged.
+   * No answer; sent when convenient, not awaited.
+   *
+   * @param alone whether what the session had begun before is done, acknowledged or not
+   */
+  record Begun(int sessionId, boolean alone, List<Acked> messages) implements Frame {}
 
   // ---- administration ----
 

@@ -42,6 +42,7 @@ public enum FrameType {
   DELIVER(52, Sender.BROKER, Correlation.NONE, false),
   ACKNOWLEDGE(53, Sender.CLIENT, Correlation.OPTIONAL, false),
   RETURN(54, Sender.CLIENT, Correlation.OPTIONAL, false),
+  BEGUN(66, Sender.CLIENT, Correlation.NONE, false),
 
   ADMIN(60, Sender.CLIENT, Correlation.REQUIRED, false),
   ADMIN_RESULT(61, Sender.BROKER, Correlation.REQUIRED, false);

@@ -9,6 +9,7 @@ import io.lightmq.wire.entry.MessageReader;
 import io.lightmq.wire.entry.SequenceRange;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The fields of the frames that carry messages or speak about them: publishing and consuming. */
 final class MessageFormats {
@@ -165,11 +166,34 @@ final class MessageFormats {
         (out, f) -> {
           writeAcked(out, f.returned());
           out.flag(f.attempted());
+          out.optionalText(f.cause());
         },
-        (in, c) -> new Frame.Return(c, readAcked(in), in.flag()));
+        (in, c) -> new Frame.Return(c, readAcked(in), in.flag(), readCause(in)));
+    table.add(
+        FrameType.BEGUN,
+        Frame.Begun.class,
+        (out, f) -> {
+          out.varint(f.sessionId());
+          out.flag(f.alone());
+          writeAcked(out, f.messages());
+        },
+        (in, c) -> new Frame.Begun(in.varint(), in.flag(), readAcked(in)));
   }
 
   // ---- parts of several frames ----
+
+  private static @Nullable String readCause(FrameReader in) {
+    String cause = in.optionalText();
+    if (cause != null && cause.length() > Protocol.MAX_CAUSE_CHARS) {
+      throw ProtocolException.bad(
+          "a cause of "
+              + cause.length()
+              + " characters; at most "
+              + Protocol.MAX_CAUSE_CHARS
+              + " are allowed");
+    }
+    return cause;
+  }
 
   private static Frame.Done readDone(FrameReader in) {
     int from = in.varint();

@@ -28,6 +28,9 @@ public final class Protocol {
   /** The most items in all lists of one frame together: bounds what a frame costs in objects. */
   public static final int MAX_ITEMS = 100_000;
 
+  /** The longest cause in a {@link Frame.Return}. */
+  public static final int MAX_CAUSE_CHARS = 1_024;
+
   /** The field in front of a frame that says how many bytes follow. */
   static final int LENGTH_BYTES = 4;
 

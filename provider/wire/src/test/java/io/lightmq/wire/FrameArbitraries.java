@@ -91,7 +91,10 @@ final class FrameArbitraries {
           new Frame.PullDone(list(() -> new Frame.PullEnd(number(), number(), code(), number())));
       case DELIVER -> deliver();
       case ACKNOWLEDGE -> new Frame.Acknowledge(number(), acked());
-      case RETURN -> new Frame.Return(number(), acked(), random.nextBoolean());
+      case RETURN ->
+          new Frame.Return(
+              number(), acked(), random.nextBoolean(), random.nextBoolean() ? text() : null);
+      case BEGUN -> new Frame.Begun(id(), random.nextBoolean(), acked());
       case ADMIN -> new Frame.Admin(id(), text(), Map.of("a", text(), "b" + text(), text()));
       case ADMIN_RESULT -> new Frame.AdminResult(id(), text());
     };

@@ -126,7 +126,8 @@ final class SampleFrames {
             List.of(new Frame.Reference(1, 2, 77, (1L << 32) | 4096, 10)),
             entries(3)));
     frames.add(new Frame.Acknowledge(19, ACKED));
-    frames.add(new Frame.Return(20, ACKED, true));
+    frames.add(new Frame.Return(20, ACKED, true, "java.lang.IllegalStateException: no"));
+    frames.add(new Frame.Begun(3, true, ACKED));
     frames.add(new Frame.Admin(21, "destination.create", arguments));
     frames.add(new Frame.AdminResult(22, "{\"ok\":true}"));
     return frames;

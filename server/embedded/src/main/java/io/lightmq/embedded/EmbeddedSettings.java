@@ -49,7 +49,7 @@ final class EmbeddedSettings {
     SegmentSettings segments = SegmentSettings.DEFAULT;
     BrokerSettings broker =
         new BrokerSettings(
-            server.defaultTier(),
+            server.defaultSettings(),
             server.createOnFirstUse(),
             server.rules(),
             WINDOW_BYTES,

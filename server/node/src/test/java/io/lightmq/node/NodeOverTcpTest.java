@@ -67,7 +67,7 @@ class NodeOverTcpTest {
     BrokerSettings broker = otherwise.broker();
     BrokerSettings small =
         new BrokerSettings(
-            broker.defaultTier(),
+            broker.defaultSettings(),
             true,
             List.of(),
             16 * MIB,

@@ -87,7 +87,17 @@ public interface BrokerLink {
   CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked);
 
   /** Gives messages back; ends at once if the connection is lost, since that gives them back. */
-  CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted);
+  default CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted) {
+    return giveBack(returned, attempted, null);
+  }
+
+  /**
+   * Gives messages back; ends at once if the connection is lost, since that gives them back.
+   *
+   * @param cause what the application failed with, if that is known
+   */
+  CompletableFuture<Void> giveBack(
+      List<Frame.Acked> returned, boolean attempted, @Nullable String cause);
 
   /** Runs a short task on the link's thread after a delay. */
   void later(long delayMillis, Runnable task);

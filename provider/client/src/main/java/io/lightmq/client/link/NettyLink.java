@@ -516,12 +516,13 @@ final class NettyLink implements BrokerLink, Connector.Events {
   }
 
   @Override
-  public CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted) {
+  public CompletableFuture<Void> giveBack(
+      List<Frame.Acked> returned, boolean attempted, @Nullable String cause) {
     return forEachPiece(
         returned,
         piece ->
             asking
-                .giveUp(() -> {}, () -> false, c -> new Frame.Return(c, piece, attempted))
+                .giveUp(() -> {}, () -> false, c -> new Frame.Return(c, piece, attempted, cause))
                 .exceptionallyCompose(NettyLink::unlessBackAlready));
   }
 

@@ -49,4 +49,19 @@ public record EntryStamp(
       byte[] user) {
     this(lane, flags, destinationId, enqueuedMillis, 0, connectionId, 0, 0, 0, user);
   }
+
+  /** The same for an entry that falls due at a time. */
+  public EntryStamp due(long millis) {
+    return new EntryStamp(
+        lane,
+        flags,
+        destinationId,
+        enqueuedMillis,
+        millis,
+        connectionId,
+        holderId,
+        chunk,
+        chunks,
+        user);
+  }
 }

@@ -248,6 +248,11 @@ public final class MessageReader {
     return null;
   }
 
+  /** Where the header section ends in the buffer. */
+  int headersEndIn() {
+    return headersEnd;
+  }
+
   // ---- properties ----
 
   /** All properties, in the order in which they were written. */

@@ -352,4 +352,29 @@ class MessageTest {
     MessageReader.check(buffer, 13, message.length);
     return new MessageReader(buffer, 13, message.length);
   }
+
+  @Test
+  void anEditedMessageKeepsHeadersAndBodyAndHasOtherProperties() {
+    MessageWriter writer = new MessageWriter(4 << 20);
+    writer.start(BodyType.TEXT, 7, true, 5_000, 60_000).messageId(1, 2, 3).correlationId("c");
+    writer.properties(Map.of("own", 5, "JMS_LightMQ_Reason", "old")).textBody("text").finish();
+    byte[] message = writer.toByteArray();
+    ByteBuffer buffer = ByteBuffer.allocate(message.length + 8).position(8).put(message).flip();
+    ByteBuffer edited =
+        MessageEdit.withProperties(
+            buffer, 8, message.length, Map.of("JMS_LightMQ_Origin", "orders"), 0);
+    MessageReader.check(edited, edited.position(), edited.remaining());
+    MessageReader reader = new MessageReader(edited, 0, edited.remaining());
+    assertThat(reader.properties()).isEqualTo(Map.of("own", 5, "JMS_LightMQ_Origin", "orders"));
+    assertThat(reader.textBody()).isEqualTo("text");
+    assertThat(reader.correlationId()).isEqualTo("c");
+    assertThat(reader.messageId()).isEqualTo(new MessageId(1, 2, 3));
+    assertThat(reader.timeToLiveMillis()).isZero();
+    assertThat(reader.deliveryDelayMillis()).isEqualTo(60_000);
+    assertThat(reader.priority()).isEqualTo(7);
+    ByteBuffer back =
+        MessageEdit.withProperties(edited, 0, edited.remaining(), Map.of(), 0);
+    assertThat(new MessageReader(back, 0, back.remaining()).properties())
+        .isEqualTo(Map.of("own", 5));
+  }
 }

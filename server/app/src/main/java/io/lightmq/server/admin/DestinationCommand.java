@@ -1,10 +1,8 @@
 package io.lightmq.server.admin;
 
-import io.lightmq.spi.Durability;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -43,7 +41,7 @@ public final class DestinationCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
-    return broker.run("destination.show", arguments(kind, name, null));
+    return broker.run("destination.show", arguments(kind, name));
   }
 
   @Command(name = "create", description = "Creates one.", mixinStandardHelpOptions = true)
@@ -51,9 +49,10 @@ public final class DestinationCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
-      @Option(names = "--tier", paramLabel = "TIER", description = "high, balanced or performance")
-          @Nullable Durability tier) {
-    return broker.run("destination.create", arguments(kind, name, tier));
+      @Mixin SettingOptions settings) {
+    Map<String, String> arguments = arguments(kind, name);
+    arguments.putAll(settings.arguments());
+    return broker.run("destination.create", arguments);
   }
 
   @Command(name = "set", description = "Changes its settings.", mixinStandardHelpOptions = true)
@@ -61,13 +60,10 @@ public final class DestinationCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
-      @Option(
-              names = "--tier",
-              paramLabel = "TIER",
-              required = true,
-              description = "high, balanced or performance; counts from the next message on")
-          Durability tier) {
-    return broker.run("destination.set", arguments(kind, name, tier));
+      @Mixin SettingOptions settings) {
+    Map<String, String> arguments = arguments(kind, name);
+    arguments.putAll(settings.arguments());
+    return broker.run("destination.set", arguments);
   }
 
   @Command(
@@ -79,7 +75,7 @@ public final class DestinationCommand implements Runnable {
       @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
       @Option(names = "--force", description = "also while consumers are attached") boolean force) {
-    Map<String, String> arguments = arguments(kind, name, null);
+    Map<String, String> arguments = arguments(kind, name);
     if (force) {
       arguments.put("force", "true");
     }
@@ -94,16 +90,13 @@ public final class DestinationCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
-    return broker.run("destination.purge", arguments(kind, name, null));
+    return broker.run("destination.purge", arguments(kind, name));
   }
 
-  private static Map<String, String> arguments(Kind kind, String name, @Nullable Durability tier) {
+  private static Map<String, String> arguments(Kind kind, String name) {
     Map<String, String> arguments = new LinkedHashMap<>();
     arguments.put("kind", kind.name().toLowerCase(Locale.ROOT));
     arguments.put("name", name);
-    if (tier != null) {
-      arguments.put("tier", tier.name().toLowerCase(Locale.ROOT));
-    }
     return arguments;
   }
 }

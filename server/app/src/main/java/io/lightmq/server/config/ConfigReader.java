@@ -1,13 +1,13 @@
 package io.lightmq.server.config;
 
-import io.lightmq.spi.Durability;
+import io.lightmq.core.destination.DestinationSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -113,14 +113,29 @@ final class ConfigReader {
     return texts;
   }
 
-  Durability tier(String key, Durability otherwise) throws ConfigException {
-    String text = text(key, otherwise.name().toLowerCase(Locale.ROOT));
-    for (Durability tier : Durability.values()) {
-      if (tier.name().equalsIgnoreCase(text)) {
-        return tier;
+  /** The destination settings of a table; what it does not name is as otherwise. */
+  DestinationSettings settings(List<String> table, DestinationSettings otherwise)
+      throws ConfigException {
+    DestinationSettings settings = otherwise;
+    for (String name : DestinationSettings.KEYS) {
+      List<String> path = new ArrayList<>(table);
+      path.add(name);
+      String key = Toml.joinKeyPath(path);
+      known.add(key);
+      Object found = toml.get(key);
+      if (found == null) {
+        continue;
+      }
+      if (!(found instanceof String) && !(found instanceof Long)) {
+        throw wrong(key, "must be a text in quotes or a whole number");
+      }
+      try {
+        settings = settings.with(Map.of(name, found.toString()));
+      } catch (IllegalArgumentException e) {
+        throw wrong(key, String.valueOf(e.getMessage()).replaceFirst("^\\Q" + name + "\\E ", ""));
       }
     }
-    throw wrong(key, "is \"" + text + "\" but must be \"high\", \"balanced\" or \"performance\"");
+    return settings;
   }
 
   /** The names of the tables within a table, as written; their keys are then asked for by them. */

@@ -1,12 +1,12 @@
 package io.lightmq.server.config;
 
+import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.shard.BrokerSettings.DestinationRule;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.node.NodeSettings;
 import io.lightmq.node.connection.ConnectionSettings;
-import io.lightmq.spi.Durability;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.tomlj.Toml;
 
 /**
  * What a broker process is told: by its configuration file, else by defaults that fit its heap.
@@ -162,12 +161,13 @@ public record ServerConfig(
   private static BrokerSettings broker(
       ConfigReader from, ConnectionSettings connections, long heapBytes) throws ConfigException {
     BrokerSettings otherwise = BrokerSettings.defaults();
-    Durability tier = from.tier("destinations.tier", otherwise.defaultTier());
+    DestinationSettings settings =
+        from.settings(List.of("destinations"), otherwise.defaultSettings());
     boolean create = from.flag("destinations.create-on-first-use", otherwise.createOnFirstUse());
     List<DestinationRule> rules = new ArrayList<>();
     for (String pattern : from.tablesIn("destination")) {
-      String key = Toml.joinKeyPath(List.of("destination", pattern, "tier"));
-      rules.add(new DestinationRule(pattern, from.tier(key, tier)));
+      rules.add(
+          new DestinationRule(pattern, from.settings(List.of("destination", pattern), settings)));
     }
     long fittingWindow = heapBytes < 96 * MIB ? 16 * MIB : 64 * MIB;
     int window = from.bytes("memory.window", fittingWindow, MIB, 1 << 30);
@@ -192,7 +192,7 @@ public record ServerConfig(
         from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
     try {
       return new BrokerSettings(
-          tier,
+          settings,
           create,
           rules,
           window,

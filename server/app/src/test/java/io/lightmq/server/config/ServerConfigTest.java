@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.RedeliverySchedule;
 import io.lightmq.core.shard.BrokerSettings.DestinationRule;
 import io.lightmq.spi.Durability;
 import java.nio.file.Files;
@@ -38,7 +40,7 @@ class ServerConfigTest {
     assertThat(config.listeners().get(0).getAddress().isLoopbackAddress()).isTrue();
     assertThat(config.http()).isNotNull();
     assertThat(config.anonymous()).isTrue();
-    assertThat(config.node().broker().defaultTier()).isEqualTo(Durability.HIGH);
+    assertThat(config.node().broker().defaultSettings().tier()).isEqualTo(Durability.HIGH);
     assertThat(config.node().creditBytes()).isEqualTo(128L << 20);
   }
 
@@ -148,7 +150,7 @@ class ServerConfigTest {
             "[destination.\"orders.*\"]",
             "tier = \"high\"",
             "[destination.\"metrics.>\"]");
-    assertThat(config.node().broker().defaultTier()).isEqualTo(Durability.BALANCED);
+    assertThat(config.node().broker().defaultSettings().tier()).isEqualTo(Durability.BALANCED);
     assertThat(config.node().broker().rules())
         .containsExactlyInAnyOrder(
             new DestinationRule("orders.*", Durability.HIGH),
@@ -156,10 +158,39 @@ class ServerConfigTest {
   }
 
   @Test
+  void rulesSayWhatBecomesOfFailedAndExpiredMessages() throws ConfigException {
+    ServerConfig config =
+        read(
+            "[destinations]",
+            "max-attempts = 3",
+            "[destination.\"orders.*\"]",
+            "redelivery-delay = \"1s*2..5m\"",
+            "redelivery-order = \"non-blocking\"",
+            "dead-letter = \"orders-failed\"",
+            "expiry = \"orders-expired\"");
+    assertThat(config.node().broker().rules())
+        .containsExactly(
+            new DestinationRule(
+                "orders.*",
+                new DestinationSettings(
+                    Durability.HIGH,
+                    RedeliverySchedule.parse("1s*2..5m"),
+                    DestinationSettings.RedeliveryOrder.NON_BLOCKING,
+                    3,
+                    "orders-failed",
+                    "orders-expired")));
+    assertWrong(
+        "test.toml line 1: destinations.redelivery-delay is \"1x\", but \"1x\" is no number with ms,"
+            + " s, m, h or d; write none, steps such as 1s,10s,1m, or a first wait, a factor and a"
+            + " maximum such as 1s*2..5m",
+        "destinations.redelivery-delay = \"1x\"");
+  }
+
+  @Test
   void anUnknownTierAndAnUnknownKeyInARuleAreErrors() {
     assertWrong(
-        "test.toml line 2: destination.\"orders.*\".tier is \"fast\" but must be \"high\","
-            + " \"balanced\" or \"performance\"",
+        "test.toml line 2: destination.\"orders.*\".tier is \"fast\" but must be one of"
+            + " performance, balanced, high",
         "[destination.\"orders.*\"]",
         "tier = \"fast\"");
     assertWrong(
@@ -214,7 +245,7 @@ class ServerConfigTest {
   void tiersAreTheOnesOfTheInterface() throws ConfigException {
     for (Durability tier : Durability.values()) {
       String name = tier.name().toLowerCase(Locale.ROOT);
-      assertThat(read("destinations.tier = \"" + name + "\"").node().broker().defaultTier())
+      assertThat(read("destinations.tier = \"" + name + "\"").node().broker().defaultSettings().tier())
           .isEqualTo(tier);
     }
   }

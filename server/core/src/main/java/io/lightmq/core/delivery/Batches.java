@@ -182,6 +182,10 @@ final class Batches {
       giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.EXPIRED);
       return true;
     }
+    if (subscription.isExhausted(lane.code(), sequence)) {
+      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.EXHAUSTED);
+      return true;
+    }
     if (subscription.noLocal() && connectionId == consumer.recipient().outlet().connectionId()) {
       giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.LOCAL);
       return true;

@@ -4,6 +4,9 @@ import io.lightmq.core.destination.Holding;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.ArrayDeque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One consumer of a connection, with what it holds and its open pull. */
@@ -86,6 +89,38 @@ public final class Consumer {
   /** Whether what it gets is acknowledged before it is sent. */
   public boolean noAcknowledge() {
     return noAcknowledge;
+  }
+
+  /** A message that is in flight to it, and its place among all that its connection was given. */
+  public record Oldest(long order, SequenceRange range) {}
+
+  /** What was given to it, in that order; what is settled is dropped when it has doubled. */
+  private record Given(long order, SequenceRange range) {}
+
+  private ArrayDeque<Given> given = new ArrayDeque<>();
+  private int tidyAt = 64;
+
+  /** Consecutive messages were given to it. */
+  void given(int lane, long from, int count) {
+    given.add(new Given(recipient.nextOrder(), new SequenceRange(lane, from, count)));
+    if (given.size() >= tidyAt) {
+      given.removeIf(each -> holding.mine(List.of(each.range())).isEmpty());
+      tidyAt = Math.max(64, 2 * given.size());
+    }
+  }
+
+  /** What it was given first of all that is still in flight to it; null if nothing is. */
+  public @Nullable Oldest oldest() {
+    while (!given.isEmpty()) {
+      Given first = given.element();
+      List<SequenceRange> left = holding.mine(List.of(first.range()));
+      if (!left.isEmpty()) {
+        SequenceRange range = left.get(0);
+        return new Oldest(first.order(), new SequenceRange(range.lane(), range.from(), 1));
+      }
+      given.remove();
+    }
+    return null;
   }
 
   /** What is in flight to it. */

@@ -15,7 +15,9 @@ public interface Decisions extends Subscription.Touches {
     /** Their time to live is over. */
     EXPIRED,
     /** The subscription does not want what its own connection published. */
-    LOCAL
+    LOCAL,
+    /** Too many attempts to process them have failed. */
+    EXHAUSTED
   }
 
   /**

@@ -119,6 +119,7 @@ final class Gather {
       Lane lane = lanes[i];
       if (lane != null) {
         consumer.holding().add(lane, froms[i], counts[i]);
+        consumer.given(lane.code(), froms[i], counts[i]);
       }
     }
   }

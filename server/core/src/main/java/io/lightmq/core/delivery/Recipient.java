@@ -18,6 +18,13 @@ public final class Recipient {
 
   int parked;
 
+  private long orders;
+
+  /** Numbers what is given to the connection's consumers. */
+  long nextOrder() {
+    return orders++;
+  }
+
   Recipient(Outlet outlet) {
     this.outlet = outlet;
   }

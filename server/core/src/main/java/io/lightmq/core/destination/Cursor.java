@@ -17,12 +17,17 @@ import java.io.IOException;
 @OwnedBy("shard")
 final class Cursor {
   static final int MAX_DELIVERIES = 255;
-  private static final int VERSION = 1;
+  static final int MAX_ATTEMPTS = 255;
+  private static final int VERSION = 2;
 
   final Lane lane;
   final SequenceSet acknowledged;
   final SequenceSet inFlight;
   private final BlockTable deliveries;
+
+  /** Failed attempts to process, durable. */
+  private final BlockTable attempts;
+
   private final SequenceSet touched;
   private final SequenceSet flagged;
 
@@ -41,6 +46,7 @@ final class Cursor {
     this.acknowledged = new SequenceSet(memory);
     this.inFlight = new SequenceSet(memory);
     this.deliveries = new BlockTable(memory, 0);
+    this.attempts = new BlockTable(memory, 0);
     this.touched = new SequenceSet(memory);
     this.flagged = new SequenceSet(memory);
     this.requested = new SequenceSet(memory);
@@ -114,16 +120,17 @@ final class Cursor {
   /** Takes one part of an extent as acknowledged; returns how many were not before. */
   long acknowledge(long from, long to) {
     inFlight.remove(from, to - from);
-    clearDeliveries(from, to);
+    clear(deliveries, from, to);
+    clear(attempts, from, to);
     long added = acknowledged.add(from, to - from);
     acknowledgedCount += added;
     return added;
   }
 
-  private void clearDeliveries(long from, long to) {
-    if (!deliveries.isEmpty() && deliveries.anyBlock(from, to)) {
-      for (long at = deliveries.next(from); at >= 0 && at < to; at = deliveries.next(at + 1)) {
-        deliveries.set(at, 0);
+  private static void clear(BlockTable counts, long from, long to) {
+    if (!counts.isEmpty() && counts.anyBlock(from, to)) {
+      for (long at = counts.next(from); at >= 0 && at < to; at = counts.next(at + 1)) {
+        counts.set(at, 0);
       }
     }
   }
@@ -132,9 +139,31 @@ final class Cursor {
     inFlight.remove(from, to - from);
     if (counted) {
       for (long at = from; at < to; at++) {
-        deliveries.set(at, Math.min(MAX_DELIVERIES, deliveries(at) + 1));
+        int before = Math.max(deliveries.get(at), flagged.contains(key(at)) ? 1 : 0);
+        deliveries.set(at, Math.min(MAX_DELIVERIES, before + 1));
       }
     }
+  }
+
+  // ---- failed attempts ----
+
+  /** One more attempt has failed with each of these that is not acknowledged. */
+  void attempted(long from, long to) {
+    for (long at = from; at < to; at++) {
+      if (isUnacknowledged(at)) {
+        attempts.set(at, Math.min(MAX_ATTEMPTS, attempts.get(at) + 1));
+      }
+    }
+  }
+
+  /** Whether any attempt has failed with any of its messages. */
+  boolean hasAttempts() {
+    return !attempts.isEmpty();
+  }
+
+  /** How many attempts have failed. */
+  int attempts(long sequence) {
+    return attempts.isEmpty() ? 0 : attempts.get(sequence);
   }
 
   // ---- may have been seen ----
@@ -142,12 +171,13 @@ final class Cursor {
   /** Whether anything in a range may have been delivered before. */
   boolean anySeen(long from, long to) {
     return deliveries.anyBlock(from, to)
+        || attempts.anyBlock(from, to)
         || (!flagged.isEmpty() && flagged.nextPresent(key(from), key(to - 1) + 1) <= key(to - 1));
   }
 
   /** How often a message was or may have been delivered. */
   int deliveries(long sequence) {
-    int counted = deliveries.get(sequence);
+    int counted = Math.max(deliveries.get(sequence), attempts(sequence));
     return counted == 0 && flagged.contains(key(sequence)) ? 1 : counted;
   }
 
@@ -197,15 +227,16 @@ final class Cursor {
     acknowledged.clear();
     inFlight.clear();
     deliveries.clear();
+    attempts.clear();
     touched.clear();
     flagged.clear();
     requested.clear();
   }
 
   /**
-   * Byte version 1, long start, the sets acknowledged, touched and flagged; then runs of delivered
+   * Byte version 2, long start, the sets acknowledged, touched and flagged; then runs of delivered
    * messages (what is in flight counts one more): varint distance from the run before + 1, varint
-   * length, byte deliveries; a 0 ends them.
+   * length, byte deliveries; a 0 ends them. Runs of attempted messages follow in the same way.
    */
   void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
@@ -226,6 +257,25 @@ final class Cursor {
       out.writeByte(count);
       behind = end;
       at = nextSeen(end);
+    }
+    Formats.writeVarint(out, 0);
+    encodeAttempts(out);
+  }
+
+  private void encodeAttempts(DataOutput out) throws IOException {
+    long behind = 0;
+    long at = attempts.next(0);
+    while (at >= 0) {
+      int count = attempts.get(at);
+      long end = at + 1;
+      while (attempts.get(end) == count) {
+        end++;
+      }
+      Formats.writeVarint(out, at - behind + 1);
+      Formats.writeVarint(out, end - at);
+      out.writeByte(count);
+      behind = end;
+      at = attempts.next(end);
     }
     Formats.writeVarint(out, 0);
   }
@@ -252,6 +302,12 @@ final class Cursor {
     acknowledged.decode(in);
     touched.decode(in);
     flagged.decode(in);
+    decodeCounts(in, "deliveries", deliveries);
+    decodeCounts(in, "attempts", attempts);
+    acknowledgedCount = lane.appended() - before - unacknowledged(start, lane.extents.end());
+  }
+
+  private void decodeCounts(DataInput in, String what, BlockTable counts) throws IOException {
     long behind = 0;
     for (long gap = Formats.readVarint(in); gap > 0; gap = Formats.readVarint(in)) {
       long at = behind + gap - 1;
@@ -259,13 +315,12 @@ final class Cursor {
       int count = in.readUnsignedByte();
       if (count == 0 || lane.extents.count(at, at + length) != length) {
         throw new IOException(
-            "cursor has %d deliveries for %d sequences from %d".formatted(count, length, at));
+            "cursor has %d %s for %d sequences from %d".formatted(count, what, length, at));
       }
       for (long s = at; s < at + length; s++) {
-        deliveries.set(s, count);
+        counts.set(s, count);
       }
       behind = at + length;
     }
-    acknowledgedCount = lane.appended() - before - unacknowledged(start, lane.extents.end());
   }
 }

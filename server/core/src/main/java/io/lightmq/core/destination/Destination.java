@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 /** A queue or topic: its lanes, which are made when first used, and the subscriptions to them. */
 @OwnedBy("shard")
 public final class Destination {
+  /** What the names of destinations begin with that only the broker uses and nobody sees. */
+  public static final String HIDDEN = "$lightmq.";
+
   private static final int VERSION = 2;
 
   /** Where a message goes. */
@@ -75,6 +78,16 @@ public final class Destination {
   /** What is set for it now. */
   public DestinationSettings settings() {
     return settings;
+  }
+
+  /** Whether only the broker uses it; it is in no listing. */
+  public boolean isHidden() {
+    return name.name().startsWith(HIDDEN);
+  }
+
+  /** Whether its dead letters would go to itself; they stay where they are then. */
+  public boolean isDeadLetterQueueOfItself() {
+    return kind() == DestinationKind.QUEUE && name.name().equals(settings.deadLetter());
   }
 
   /** Applies new settings, which count from the next message on. */

@@ -4,39 +4,203 @@ import io.lightmq.spi.Durability;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What can be set per destination.
+ * What can be set per destination. Configuration, admin verbs, records and snapshots know the
+ * settings by the same {@link #KEYS} and texts.
  *
  * @param tier the mark that a persistent send waits for
+ * @param redelivery how long a message waits after a failed attempt
+ * @param order whether others wait with it
+ * @param maxAttempts after so many failed attempts a message is a dead letter; 0 for never
+ * @param deadLetter the queue of the dead letters, null to drop them
+ * @param expiry the queue of what has expired, null to drop it
  */
-public record DestinationSettings(Durability tier) {
-  private static final int VERSION = 1;
+public record DestinationSettings(
+    Durability tier,
+    RedeliverySchedule redelivery,
+    RedeliveryOrder order,
+    int maxAttempts,
+    @Nullable String deadLetter,
+    @Nullable String expiry) {
+
+  /** What happens to the other messages while one waits for its next attempt. */
+  public enum RedeliveryOrder {
+    /** They wait too, so the order stays. */
+    PRESERVING,
+    /** They go on. */
+    NON_BLOCKING
+  }
+
+  /** The names of the settings. */
+  public static final List<String> KEYS =
+      List.of(
+          "tier",
+          "redelivery-delay",
+          "redelivery-order",
+          "max-attempts",
+          "dead-letter",
+          "expiry");
+
+  /** The most attempts that are counted. */
+  public static final int MAX_ATTEMPTS = 250;
 
   /** What a destination has that no rule and no verb speaks of. */
   public static final DestinationSettings DEFAULT = new DestinationSettings(Durability.HIGH);
 
-  /** Writes version and fields. */
+  private static final String NONE = "none";
+  private static final int MAX_NAME_CHARS = 512;
+  private static final int VERSION = 2;
+
+  public DestinationSettings {
+    if (maxAttempts < 0 || maxAttempts > MAX_ATTEMPTS) {
+      throw new IllegalArgumentException(
+          "max-attempts is "
+              + maxAttempts
+              + " but must be 1 to "
+              + MAX_ATTEMPTS
+              + ", or 0 for no limit");
+    }
+    checkName("dead-letter", deadLetter);
+    checkName("expiry", expiry);
+  }
+
+  private static void checkName(String key, @Nullable String name) {
+    if (name != null && (name.isBlank() || name.length() > MAX_NAME_CHARS)) {
+      throw new IllegalArgumentException(
+          key
+              + " is \""
+              + name
+              + "\" but must be the name of a queue, at most "
+              + MAX_NAME_CHARS
+              + " characters, or none");
+    }
+  }
+
+  /** A tier, and for the rest at once, in order, ten attempts, and the queue DLQ. */
+  public DestinationSettings(Durability tier) {
+    this(tier, RedeliverySchedule.NONE, RedeliveryOrder.PRESERVING, 10, "DLQ", null);
+  }
+
+  /** Every setting as text, by its key. */
+  public Map<String, String> texts() {
+    Map<String, String> texts = new LinkedHashMap<>();
+    texts.put("tier", lower(tier));
+    texts.put("redelivery-delay", redelivery.toString());
+    texts.put("redelivery-order", lower(order));
+    texts.put("max-attempts", Integer.toString(maxAttempts));
+    texts.put("dead-letter", deadLetter == null ? NONE : deadLetter);
+    texts.put("expiry", expiry == null ? NONE : expiry);
+    return texts;
+  }
+
+  /**
+   * These settings, but for what the texts say.
+   *
+   * @throws IllegalArgumentException for an unknown key or a wrong text; says what would be right
+   */
+  public DestinationSettings with(Map<String, String> texts) {
+    DestinationSettings changed = this;
+    for (Map.Entry<String, String> text : texts.entrySet()) {
+      changed = changed.with(text.getKey(), text.getValue());
+    }
+    return changed;
+  }
+
+  private DestinationSettings with(String key, String text) {
+    return switch (key) {
+      case "tier" ->
+          new DestinationSettings(
+              choice(key, text, Durability.values()),
+              redelivery,
+              order,
+              maxAttempts,
+              deadLetter,
+              expiry);
+      case "redelivery-delay" ->
+          new DestinationSettings(
+              tier, RedeliverySchedule.parse(text), order, maxAttempts, deadLetter, expiry);
+      case "redelivery-order" ->
+          new DestinationSettings(
+              tier,
+              redelivery,
+              choice(key, text, RedeliveryOrder.values()),
+              maxAttempts,
+              deadLetter,
+              expiry);
+      case "max-attempts" ->
+          new DestinationSettings(tier, redelivery, order, number(text), deadLetter, expiry);
+      case "dead-letter" ->
+          new DestinationSettings(tier, redelivery, order, maxAttempts, name(text), expiry);
+      case "expiry" ->
+          new DestinationSettings(tier, redelivery, order, maxAttempts, deadLetter, name(text));
+      default ->
+          throw new IllegalArgumentException(
+              "setting " + key + " is unknown; known are " + String.join(", ", KEYS));
+    };
+  }
+
+  private static @Nullable String name(String text) {
+    return text.trim().equals(NONE) ? null : text.trim();
+  }
+
+  private static int number(String text) {
+    if (text.trim().equals("unlimited")) {
+      return 0;
+    }
+    try {
+      return Integer.parseInt(text.trim());
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "max-attempts is \"" + text + "\" but must be 0 to " + MAX_ATTEMPTS + ", 0 for no limit",
+          e);
+    }
+  }
+
+  private static <E extends Enum<E>> E choice(String key, String text, E[] choices) {
+    StringBuilder known = new StringBuilder();
+    for (E each : choices) {
+      if (lower(each).equals(text.trim())) {
+        return each;
+      }
+      known.append(known.isEmpty() ? "" : ", ").append(lower(each));
+    }
+    throw new IllegalArgumentException(
+        key + " is \"" + text + "\" but must be one of " + known);
+  }
+
+  private static String lower(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Writes byte version 2, byte count, and that many pairs of UTF key and UTF text. */
   public void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
-    out.writeByte(
-        switch (tier) {
-          case PERFORMANCE -> 0;
-          case BALANCED -> 1;
-          case HIGH -> 2;
-        });
+    Map<String, String> texts = texts();
+    out.writeByte(texts.size());
+    for (Map.Entry<String, String> text : texts.entrySet()) {
+      out.writeUTF(text.getKey());
+      out.writeUTF(text.getValue());
+    }
   }
 
   /** Reads what {@link #encode} wrote. */
   public static DestinationSettings decode(DataInput in) throws IOException {
     Formats.version("destination settings", in.readUnsignedByte(), VERSION);
-    int code = in.readUnsignedByte();
-    return new DestinationSettings(
-        switch (code) {
-          case 0 -> Durability.PERFORMANCE;
-          case 1 -> Durability.BALANCED;
-          case 2 -> Durability.HIGH;
-          default -> throw new IOException("tier " + code + " is unknown; known are 0 to 2");
-        });
+    int count = in.readUnsignedByte();
+    Map<String, String> texts = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      texts.put(in.readUTF(), in.readUTF());
+    }
+    try {
+      return DEFAULT.with(texts);
+    } catch (IllegalArgumentException e) {
+      throw new IOException("destination settings: " + e.getMessage(), e);
+    }
   }
 }

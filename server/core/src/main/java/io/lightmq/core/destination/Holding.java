@@ -105,6 +105,21 @@ public final class Holding {
         && set.cardinality(range.from(), range.from() + range.count()) == range.count();
   }
 
+  /** What of these ranges is in flight to this consumer. */
+  public List<SequenceRange> mine(List<SequenceRange> ranges) {
+    List<SequenceRange> mine = new ArrayList<>();
+    for (SequenceRange range : ranges) {
+      SequenceSet set = find(range.lane());
+      long end = range.from() + range.count();
+      for (long at = set == null ? end : set.nextPresent(range.from(), end); at < end; ) {
+        long stop = Math.min(end, set.nextAbsent(at));
+        mine.add(new SequenceRange(range.lane(), at, (int) (stop - at)));
+        at = set.nextPresent(stop, end);
+      }
+    }
+    return mine;
+  }
+
   /** These sequences are this consumer's no more, since they are acknowledged. */
   public void settle(List<SequenceRange> accepted) {
     for (SequenceRange range : accepted) {

@@ -44,6 +44,7 @@ public final class Subscription {
   private final OffHeap memory;
   private int consumers;
   private boolean closed;
+  private boolean paused;
 
   Subscription(
       long id,
@@ -296,7 +297,64 @@ public final class Subscription {
     return cursor(lane).deliveries(sequence);
   }
 
+  /** Whether nothing is given out for now, because a message waits for its next attempt. */
+  public boolean isPaused() {
+    return paused;
+  }
+
+  /** Nothing is given out any more, or again. */
+  public void pause(boolean on) {
+    paused = on;
+  }
+
+  /** Whether a message has used up its attempts and is a dead letter. */
+  public boolean isExhausted(int lane, long sequence) {
+    int most = destination.settings().maxAttempts();
+    if (most == 0) {
+      return false;
+    }
+    Cursor cursor = cursor(lane);
+    return cursor.hasAttempts()
+        && cursor.attempts(sequence) >= most
+        && !destination.isDeadLetterQueueOfItself();
+  }
+
+  /** The first unacknowledged sequence of a lane from one on, or -1 if there is none. */
+  public long nextUnacknowledged(int lane, long from) {
+    Cursor cursor = cursor(lane);
+    Extents extents = cursor.lane.extents;
+    long at = extents.ceiling(Math.max(from, cursor.start()));
+    while (extents.exists(at)) {
+      long absent = cursor.acknowledged.nextAbsent(at);
+      long end = extents.extentEnd(at);
+      if (absent < end) {
+        return absent;
+      }
+      at = extents.ceiling(end);
+    }
+    return -1;
+  }
+
+  /** How many consecutive sequences from an unacknowledged one on are so too, at most so many. */
+  public int unacknowledgedRun(int lane, long from, int most) {
+    Cursor cursor = cursor(lane);
+    long end = Math.min(from + most, cursor.lane.extents.extentEnd(from));
+    return (int) (cursor.acknowledged.nextPresent(from, end) - from);
+  }
+
+  /** How many attempts to process a message have failed, at most 255. */
+  public int attempts(int lane, long sequence) {
+    return cursor(lane).attempts(sequence);
+  }
+
   // ---- records ----
+
+  /** One more attempt has failed with each of these messages that is not acknowledged. */
+  public void attempted(List<SequenceRange> ranges) {
+    for (SequenceRange range : ranges) {
+      cursor(range.lane()).attempted(range.from(), range.from() + range.count());
+    }
+  }
 
   /**
    * Acknowledges what exists of some sequences, in flight or not.

@@ -105,6 +105,9 @@ public final class View {
    */
   public boolean next(int most, Subscription.Touches touches) {
     waitsForTouch = false;
+    if (subscription.isPaused()) {
+      return false;
+    }
     long moves = subscription.destination().moves();
     if (seenMoves != moves) {
       seenMoves = moves;

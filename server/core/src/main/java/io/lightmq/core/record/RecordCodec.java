@@ -1,7 +1,9 @@
 package io.lightmq.core.record;
 
+import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
@@ -22,7 +24,6 @@ import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.record.ShardRecord.Unwanted;
-import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
@@ -30,8 +31,10 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -49,8 +52,8 @@ import java.util.function.Consumer;
  *  1 Started             v epoch, byte clean
  *  2 Stopped
  *  3 Epoch               v next
- *  4 DestinationCreated  v id, byte kind, s name, byte tier
- *  5 DestinationSet      v id, byte tier
+ *  4 DestinationCreated  v id, byte kind, s name, settings
+ *  5 DestinationSet      v id, settings
  *  6 DestinationDeleted  v id
  *  7 SubscriptionOpened  v id, v destination, byte kind, s client id, s name, s selector,
  *                        byte no local, v replaced destination, v replaced subscription
@@ -65,12 +68,14 @@ import java.util.function.Consumer;
  * 13 LinkAttached        u link, v answers from
  * 14 LinkClosed          u link
  * 15 Refused             u link, v number, v code, s text
- * 16 Committed           u link, v number, v parts, the parts as whole records (9 and 10)
+ * 16 Committed           u link (0 for a move of the broker's own), v number, v parts, the parts
+ *                        as whole records (9 and 10)
+ * 19 Attempted           v destination, v subscription, r
  *
  * ranges: v count x {byte lane, long from, v count}
  * unwanted: the messages that a subscription does not want: 0 bytes for all, else bit i % 8 of byte
  *           i / 8 for message i, without zeros at the end.
- * tier: 0 performance, 1 balanced, 2 high.  Within Committed a Published has link 0 and number 0.
+ * settings: v count x {s key, s text}.  Within Committed a Published has link 0 and number 0.
  * </pre>
  */
 public final class RecordCodec {
@@ -80,9 +85,11 @@ public final class RecordCodec {
   static final int VERSION = 1;
   static final int PUBLISHED = 9;
   static final int COMMITTED = 16;
+  static final int ATTEMPTED = 19;
   static final UUID NO_LINK = new UUID(0, 0);
 
   private static final int MAX_RUN = 20_000;
+  private static final int MAX_SETTINGS = 100;
 
   private RecordCodec() {}
 
@@ -127,6 +134,8 @@ public final class RecordCodec {
       return 14;
     } else if (record instanceof Refused) {
       return 15;
+    } else if (record instanceof Attempted) {
+      return ATTEMPTED;
     }
     return COMMITTED;
   }
@@ -141,10 +150,10 @@ public final class RecordCodec {
       out.putVarint(r.destinationId());
       out.putByte(r.name().kind().code());
       out.putString(r.name().name());
-      out.putByte(tierCode(r.tier()));
+      putSettings(r.settings(), out);
     } else if (record instanceof DestinationSet r) {
       out.putVarint(r.destinationId());
-      out.putByte(tierCode(r.tier()));
+      putSettings(r.settings(), out);
     } else if (record instanceof DestinationDeleted r) {
       out.putVarint(r.destinationId());
     } else if (record instanceof SubscriptionOpened r) {
@@ -156,6 +165,10 @@ public final class RecordCodec {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       out.putByte(r.reason().code());
+      putRanges(r.ranges(), out);
+    } else if (record instanceof Attempted r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
       putRanges(r.ranges(), out);
     } else if (record instanceof Purged r) {
       out.putVarint(r.destinationId());
@@ -283,9 +296,9 @@ public final class RecordCodec {
         return new DestinationCreated(
             in.readVarint(),
             destinationName(in.readByte(), in.readString()),
-            tierOf(in.readByte()));
+            readSettings(in));
       case 5:
-        return new DestinationSet(in.readVarint(), tierOf(in.readByte()));
+        return new DestinationSet(in.readVarint(), readSettings(in));
       case 6:
         return new DestinationDeleted(in.readVarint());
       case 7:
@@ -314,8 +327,10 @@ public final class RecordCodec {
             in.readString());
       case COMMITTED:
         return decodeCommitted(base, records, in);
+      case ATTEMPTED:
+        return new Attempted(in.readVarint(), in.readVarint(), readRanges(in));
       default:
-        throw new MalformedRecordException("type " + type + " is unknown; known are 1 to 16");
+        throw new MalformedRecordException("type " + type + " is unknown; known are 1 to 16 and 19");
     }
   }
 
@@ -425,7 +440,7 @@ public final class RecordCodec {
       }
       parts.add((Part) part);
     }
-    return new Committed(link, number, parts);
+    return new Committed(link.equals(NO_LINK) ? null : link, number, parts);
   }
 
   private static void putRanges(List<SequenceRange> ranges, FieldWriter out) {
@@ -453,22 +468,26 @@ public final class RecordCodec {
     return ranges;
   }
 
-  /** The code of a tier on disk. */
-  public static int tierCode(Durability tier) {
-    return switch (tier) {
-      case PERFORMANCE -> 0;
-      case BALANCED -> 1;
-      case HIGH -> 2;
-    };
+  private static void putSettings(DestinationSettings settings, FieldWriter out) {
+    Map<String, String> texts = settings.texts();
+    out.putVarint(texts.size());
+    texts.forEach(
+        (key, text) -> {
+          out.putString(key);
+          out.putString(text);
+        });
   }
 
-  /** The tier of a code on disk. */
-  public static Durability tierOf(int code) {
-    return switch (code) {
-      case 0 -> Durability.PERFORMANCE;
-      case 1 -> Durability.BALANCED;
-      case 2 -> Durability.HIGH;
-      default -> throw new MalformedRecordException("tier " + code + " is unknown; 0 to 2 are");
-    };
+  private static DestinationSettings readSettings(FieldReader in) {
+    int count = in.readCount(MAX_SETTINGS, 2);
+    Map<String, String> texts = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      texts.put(in.readString(), in.readString());
+    }
+    try {
+      return DestinationSettings.DEFAULT.with(texts);
+    } catch (IllegalArgumentException e) {
+      throw new MalformedRecordException("settings: " + e.getMessage());
+    }
   }
 }

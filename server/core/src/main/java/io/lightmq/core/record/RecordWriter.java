@@ -29,6 +29,11 @@ public final class RecordWriter {
   public interface Expiry {
     /** The entry's expiry for the message at a place of the buffer, by the broker's clock. */
     long expiryMillis(ByteBuffer messages, int messageAt);
+
+    /** When a message under a holder falls due; 0 for the others. */
+    default long dueMillis(ByteBuffer messages, int messageAt) {
+      return 0;
+    }
   }
 
   private final Sink sink;
@@ -88,11 +93,12 @@ public final class RecordWriter {
     for (int i = 0; i < count; i++) {
       int messageBytes = messages.getInt(at);
       int messageAt = at + 4;
+      long due = expiry.dueMillis(messages, messageAt);
       int written =
           Entry.writeHeader(
               entryHeader,
               0,
-              stamp,
+              due == 0 ? stamp : stamp.due(due),
               firstSequence + i,
               expiry.expiryMillis(messages, messageAt),
               messages,
@@ -115,8 +121,8 @@ public final class RecordWriter {
         unwanted);
   }
 
-  /** Begins a transaction of so many parts, which are written next. */
-  public void beginCommitted(UUID link, long number, int parts) {
+  /** Begins a transaction of so many parts, which are written next; without a link it is a move. */
+  public void beginCommitted(@Nullable UUID link, long number, int parts) {
     if (committedAt >= 0) {
       throw new IllegalStateException("a transaction at " + committedAt + " is not ended");
     }
@@ -124,7 +130,7 @@ public final class RecordWriter {
     fields.putByte(RecordCodec.COMMITTED);
     fields.putByte(RecordCodec.VERSION);
     fields.putInt(0);
-    fields.putUuid(link);
+    fields.putUuid(link == null ? RecordCodec.NO_LINK : link);
     fields.putVarint(number);
     fields.putVarint(parts);
     committedAt = sink.position();

@@ -1,7 +1,7 @@
 package io.lightmq.core.record;
 
+import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
-import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
@@ -41,11 +41,12 @@ public sealed interface ShardRecord {
   record Epoch(long next) implements ShardRecord {}
 
   /** A destination exists from now on; ids are never reused. */
-  record DestinationCreated(long destinationId, DestinationName name, Durability tier)
+  record DestinationCreated(
+      long destinationId, DestinationName name, DestinationSettings settings)
       implements ShardRecord {}
 
   /** A destination's settings from the next message on. */
-  record DestinationSet(long destinationId, Durability tier) implements ShardRecord {}
+  record DestinationSet(long destinationId, DestinationSettings settings) implements ShardRecord {}
 
   /** A destination is gone, with its messages and subscriptions. */
   record DestinationDeleted(long destinationId) implements ShardRecord {}
@@ -132,7 +133,9 @@ public sealed interface ShardRecord {
   /** Why messages are acknowledged. */
   enum Reason {
     ACKNOWLEDGED(0),
-    EXPIRED(1);
+    EXPIRED(1),
+    /** Moved to another destination, or dropped as a dead letter. */
+    MOVED(2);
 
     private final int code;
 
@@ -152,7 +155,7 @@ public sealed interface ShardRecord {
           return reason;
         }
       }
-      throw new MalformedRecordException("acknowledge reason " + code + " is unknown; 0 to 1 are");
+      throw new MalformedRecordException("acknowledge reason " + code + " is unknown; 0 to 2 are");
     }
   }
 
@@ -190,8 +193,20 @@ public sealed interface ShardRecord {
   /** A numbered run or commit was refused; its number is spent. */
   record Refused(UUID link, long number, FaultCode code, String text) implements ShardRecord {}
 
-  /** A transaction: its parts count together or, if the batch is lost, not at all. */
-  record Committed(UUID link, long number, List<Part> parts) implements ShardRecord {
+  /** An attempt to process these messages has failed: each counts one more. */
+  record Attempted(long destinationId, long subscriptionId, List<SequenceRange> ranges)
+      implements ShardRecord {
+    public Attempted {
+      ranges = List.copyOf(ranges);
+    }
+  }
+
+  /**
+   * A transaction: its parts count together or, if the batch is lost, not at all.
+   *
+   * @param link whose transaction it is; null for a move of the broker's own, which has no number
+   */
+  record Committed(@Nullable UUID link, long number, List<Part> parts) implements ShardRecord {
     public Committed {
       parts = List.copyOf(parts);
     }

@@ -9,7 +9,6 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -20,16 +19,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The admin verbs {@code destination.list|show|create|set|delete|purge}. Arguments: {@code name},
- * {@code kind} (queue or topic), {@code tier} (high, balanced or performance), {@code force} (true
- * to delete with consumers attached).
+ * {@code kind} (queue or topic), the {@link DestinationSettings#KEYS}, {@code force} (true to delete
+ * with consumers attached).
  */
 @OwnedBy("shard")
 final class Administration {
-  private static final Set<String> ARGUMENTS = Set.of("name", "kind", "tier", "force");
+  private static final Set<String> ARGUMENTS = Set.of("name", "kind", "force");
 
   private final ShardState state;
   private final Recorder recorder;
@@ -37,6 +35,8 @@ final class Administration {
   private final Subscribing subscribing;
   private final DestinationRules rules;
   private final Counters counters;
+  private final Withheld withheld;
+  private final Delays delays;
   private final long maxBatchBytes;
 
   Administration(
@@ -46,7 +46,11 @@ final class Administration {
       Subscribing subscribing,
       DestinationRules rules,
       Counters counters,
+      Withheld withheld,
+      Delays delays,
       long maxBatchBytes) {
+    this.withheld = withheld;
+    this.delays = delays;
     this.maxBatchBytes = maxBatchBytes;
     this.state = state;
     this.recorder = recorder;
@@ -59,10 +63,13 @@ final class Administration {
   /** Carries out a verb and answers when what it changed is durable. */
   void execute(Command.Admin command) {
     for (String argument : command.arguments().keySet()) {
-      if (!ARGUMENTS.contains(argument)) {
+      if (!ARGUMENTS.contains(argument) && !DestinationSettings.KEYS.contains(argument)) {
         throw new Refusal(
             FaultCode.BAD_REQUEST,
-            "argument " + argument + " is unknown; known are name, kind, tier and force");
+            "argument "
+                + argument
+                + " is unknown; known are name, kind, force, "
+                + String.join(", ", DestinationSettings.KEYS));
       }
     }
     Map<String, String> arguments = command.arguments();
@@ -87,15 +94,22 @@ final class Administration {
 
   private String list() {
     JsonWriter json = new JsonWriter().beginObject().name("destinations").beginArray();
-    for (Destination destination : state.destinations().all()) {
+    for (Destination destination : visible()) {
       summary(destination, json.beginObject()).endObject();
     }
     return json.endArray().endObject().toString();
   }
 
+  private List<Destination> visible() {
+    return state.destinations().all().stream().filter(each -> !each.isHidden()).toList();
+  }
+
   private String show(Destination destination) {
     JsonWriter json = summary(destination, new JsonWriter().beginObject());
-    json.name("subscriptions").beginArray();
+    json.name("settings").beginObject();
+    destination.settings().texts().forEach(json::text);
+    json.endObject()
+        .number("delayed", delays.waitingByDestination().getOrDefault(destination.id(), 0L)).name("subscriptions").beginArray();
     for (Subscription subscription : destination.subscriptions()) {
       json.beginObject();
       if (subscription.name() != null) {
@@ -136,21 +150,20 @@ final class Administration {
       throw new Refusal(
           FaultCode.BAD_REQUEST, lower(name.kind()) + " " + name.name() + " exists already");
     }
-    Durability tier = tier(arguments);
-    DestinationSettings settings =
-        tier == null ? rules.settingsFor(name) : new DestinationSettings(tier);
-    return show(subscribing.create(name, settings));
+    return show(subscribing.create(name, changed(rules.settingsFor(name), arguments)));
   }
 
   private String set(Destination destination, Map<String, String> arguments) {
-    Durability tier = tier(arguments);
-    if (tier == null) {
-      throw new Refusal(FaultCode.BAD_REQUEST, "nothing to set; give a tier");
+    DestinationSettings settings = changed(destination.settings(), arguments);
+    if (DestinationSettings.KEYS.stream().noneMatch(arguments::containsKey)) {
+      throw new Refusal(
+          FaultCode.BAD_REQUEST,
+          "nothing to set; give one of " + String.join(", ", DestinationSettings.KEYS));
     }
     if (destination.kind().isTemporary()) {
       throw new Refusal(FaultCode.BAD_REQUEST, "a temporary destination has no settings");
     }
-    recorder.record(new DestinationSet(destination.id(), tier));
+    recorder.record(new DestinationSet(destination.id(), settings));
     recorder.mayBeSentTo(destination);
     return show(destination);
   }
@@ -181,6 +194,7 @@ final class Administration {
   }
 
   private String purge(Destination destination) {
+    withheld.release(destination);
     Map<Subscription, List<SequenceRange>> inFlight = inFlight(destination);
     long purged = 0;
     for (Subscription subscription : destination.subscriptions()) {
@@ -253,7 +267,7 @@ final class Administration {
   private Destination existing(Map<String, String> arguments) {
     String text = required(arguments);
     List<Destination> found = new ArrayList<>();
-    for (Destination destination : state.destinations().all()) {
+    for (Destination destination : visible()) {
       if (destination.name().name().equals(text)
           && (!arguments.containsKey("kind")
               || lower(destination.kind()).equals(lower(kind(arguments))))) {
@@ -297,19 +311,16 @@ final class Administration {
     };
   }
 
-  private static @Nullable Durability tier(Map<String, String> arguments) {
-    String tier = arguments.get("tier");
-    if (tier == null) {
-      return null;
+  /** Settings with what the arguments say of them. */
+  private static DestinationSettings changed(
+      DestinationSettings from, Map<String, String> arguments) {
+    Map<String, String> texts = new LinkedHashMap<>(arguments);
+    texts.keySet().retainAll(DestinationSettings.KEYS);
+    try {
+      return from.with(texts);
+    } catch (IllegalArgumentException e) {
+      throw new Refusal(FaultCode.BAD_REQUEST, String.valueOf(e.getMessage()));
     }
-    for (Durability each : Durability.values()) {
-      if (lower(each).equals(tier)) {
-        return each;
-      }
-    }
-    throw new Refusal(
-        FaultCode.BAD_REQUEST,
-        "tier " + tier + " is unknown; known are high, balanced and performance");
   }
 
   private static String lower(Enum<?> value) {

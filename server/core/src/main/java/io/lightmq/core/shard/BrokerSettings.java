@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
@@ -10,7 +11,7 @@ import java.util.List;
 /**
  * What a broker may be told at start; {@link #defaults} serves a broker of medium size.
  *
- * @param defaultTier tier of destinations that no rule and no verb names
+ * @param defaultSettings of destinations that no rule and no verb names
  * @param createOnFirstUse whether a destination is created when a client first names it
  * @param rules settings by name pattern; the most specific one wins
  * @param windowBytes the ring of the newest journal bytes, a power of two
@@ -26,7 +27,7 @@ import java.util.List;
  *     without need of journal room; 0 for never
  */
 public record BrokerSettings(
-    Durability defaultTier,
+    DestinationSettings defaultSettings,
     boolean createOnFirstUse,
     List<DestinationRule> rules,
     int windowBytes,
@@ -42,7 +43,12 @@ public record BrokerSettings(
     int idleReclaimMillis) {
 
   /** Settings of destinations whose name a pattern ({@code orders.*}, {@code orders.>}) matches. */
-  public record DestinationRule(String pattern, Durability tier) {}
+  public record DestinationRule(String pattern, DestinationSettings settings) {
+    /** A rule that sets the tier alone. */
+    public DestinationRule(String pattern, Durability tier) {
+      this(pattern, new DestinationSettings(tier));
+    }
+  }
 
   /** What the record of a run takes besides its entries, at most. */
   private static final int RUN_BYTES = 256;
@@ -112,7 +118,7 @@ public record BrokerSettings(
    */
   public static BrokerSettings defaults() {
     return new BrokerSettings(
-        Durability.HIGH,
+        DestinationSettings.DEFAULT,
         true,
         List.of(),
         64 << 20,

@@ -125,9 +125,25 @@ public sealed interface Command {
   /** Acknowledges messages; a correlation of 0 wants no answer. */
   record Acknowledge(Peer peer, int correlation, List<Acked> acked) implements Command {}
 
-  /** Gives messages back undone. */
-  record Return(Peer peer, int correlation, List<Acked> returned, boolean attempted)
+  /**
+   * Gives messages back undone.
+   *
+   * @param cause what the application failed with, if that is known
+   */
+  record Return(
+      Peer peer,
+      int correlation,
+      List<Acked> returned,
+      boolean attempted,
+      @Nullable String cause)
       implements Command {}
+
+  /**
+   * Tells what a session has handed to its application; see {@code Frame.Begun}.
+   *
+   * @param alone whether what the session had begun before is done
+   */
+  record Begun(Peer peer, int sessionId, boolean alone, List<Acked> messages) implements Command {}
 
   /** Sequences of one consumer. */
   record Acked(int consumerId, long destinationId, List<SequenceRange> ranges) {}

@@ -49,8 +49,9 @@ final class Commands {
   }
 
   private static boolean wantsNoAnswer(Command command) {
-    return (command instanceof Command.Acknowledge || command instanceof Command.Return)
-        && correlation(command) == 0;
+    return command instanceof Command.Begun
+        || ((command instanceof Command.Acknowledge || command instanceof Command.Return)
+            && correlation(command) == 0);
   }
 
   private void decide(Command command) {
@@ -64,6 +65,8 @@ final class Commands {
       publishing.commit(c);
     } else if (command instanceof Command.Return c) {
       consuming.giveBack(c);
+    } else if (command instanceof Command.Begun c) {
+      consuming.begun(c);
     } else if (command instanceof Command.Writable c) {
       consuming.writable(c);
     } else if (command instanceof Command.AttachProducer c) {

@@ -21,6 +21,7 @@ final class Consuming {
   private final Dispatcher dispatcher;
   private final Subscribing subscribing;
   private final Counters counters;
+  private final Attempts attempts;
 
   Consuming(
       ShardState state,
@@ -29,7 +30,8 @@ final class Consuming {
       Settlements settlements,
       Dispatcher dispatcher,
       Subscribing subscribing,
-      Counters counters) {
+      Counters counters,
+      Attempts attempts) {
     this.state = state;
     this.recorder = recorder;
     this.sessions = sessions;
@@ -37,6 +39,7 @@ final class Consuming {
     this.dispatcher = dispatcher;
     this.subscribing = subscribing;
     this.counters = counters;
+    this.attempts = attempts;
   }
 
   // ---- resolve, open, close ----
@@ -97,6 +100,7 @@ final class Consuming {
     }
     subscribing.close(session, closing, false);
     dispatcher.browsers().closeSession(session.recipient(), command.sessionId());
+    session.begun().remove(command.sessionId());
     ok(command.peer(), command.correlation());
   }
 
@@ -219,14 +223,24 @@ final class Consuming {
             refused + " messages are not in flight to the consumer any more");
   }
 
+  /** Notes what a session has handed to its application. */
+  void begun(Command.Begun command) {
+    PeerSession session = sessions.find(command.peer());
+    if (session != null) {
+      session.begun(command);
+    }
+  }
+
   void giveBack(Command.Return command) {
     PeerSession session = sessions.attached(command.peer());
     for (Command.Acked returned : command.returned()) {
-      Consumer consumer = session.recipient().consumer(returned.consumerId());
-      if (consumer != null
-          && !consumer.subscription().isClosed()
-          && consumer.subscription().destination().id() == returned.destinationId()) {
-        dispatcher.giveBack(consumer, returned.ranges(), command.attempted());
+      Consumer consumer = Settlements.consumer(session, returned);
+      if (consumer != null) {
+        if (command.attempted()) {
+          attempts.failed(session, consumer, returned.ranges(), command.cause());
+        } else {
+          dispatcher.giveBack(consumer, returned.ranges(), false);
+        }
       }
     }
     ok(command.peer(), command.correlation());

@@ -34,6 +34,7 @@ final class Counters {
   static final class Settled {
     long acknowledged;
     long expired;
+    long deadLettered;
   }
 
   private final Map<Long, Published> published = new HashMap<>();
@@ -44,6 +45,9 @@ final class Counters {
   long allAcknowledged;
   long allExpired;
   long damagedReads;
+  long redelivered;
+  long deadLettered;
+  long moveFailures;
 
   void published(long destinationId, long messages, long bytes, long nowMillis) {
     Published of = published.computeIfAbsent(destinationId, id -> new Published());
@@ -74,6 +78,11 @@ final class Counters {
   void expired(long destinationId, long subscriptionId, long messages) {
     settled(destinationId, subscriptionId).expired += messages;
     allExpired += messages;
+  }
+
+  void deadLettered(long destinationId, long subscriptionId) {
+    settled(destinationId, subscriptionId).deadLettered++;
+    deadLettered++;
   }
 
   Published published(long destinationId) {

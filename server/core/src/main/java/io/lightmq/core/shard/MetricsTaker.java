@@ -80,7 +80,8 @@ final class MetricsTaker {
     int items = 0;
     while (items < SLICE && waiting.hasNext()) {
       Destination destination = waiting.next();
-      if (parts.state().destinations().find(destination.id()) == destination) {
+      if (!destination.isHidden()
+          && parts.state().destinations().find(destination.id()) == destination) {
         BrokerMetrics.DestinationUse use = take(destination);
         taken.add(use);
         items += use.subscriptions().size();

@@ -65,7 +65,12 @@ final class Placing {
    * @throws Refusal if to say so takes more than a batch
    */
   Runs.Checked select(PeerSession session, Destination destination, Runs.Checked run) {
-    Runs.Checked wanted = selecting.select(session, destination, run);
+    return select(Selecting.Sender.of(session), destination, run);
+  }
+
+  /** The same for messages of a connection that may have ended. */
+  Runs.Checked select(Selecting.Sender sender, Destination destination, Runs.Checked run) {
+    Runs.Checked wanted = selecting.select(sender, destination, run);
     long bytes = wanted.entryBytes() + RecordBytes.ofSkips(wanted);
     if (bytes > settings.maxBatchBytes() && wanted.entryBytes() <= settings.maxBatchBytes()) {
       throw new Refusal(

@@ -1,8 +1,8 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
-import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.spi.Journal;
@@ -45,6 +45,7 @@ final class Publishing {
   private final Placing placing;
   private final Receipts receipts;
   private final Transactions transactions;
+  private final Attempts attempts;
   private final Admission admission;
   private final Set<PeerSession> holding = new LinkedHashSet<>();
 
@@ -59,6 +60,7 @@ final class Publishing {
       Placing placing,
       Receipts receipts,
       Transactions transactions,
+      Attempts attempts,
       Admission admission) {
     this.admission = admission;
     this.settings = settings;
@@ -71,6 +73,7 @@ final class Publishing {
     this.placing = placing;
     this.receipts = receipts;
     this.transactions = transactions;
+    this.attempts = attempts;
   }
 
   // ---- runs ----
@@ -175,6 +178,16 @@ final class Publishing {
           Placing.goneText(command.destinationId()) + "; attach the producer again");
     }
     boolean persistent = command.number() > 0;
+    if (run.delayed()) {
+      if (persistent) {
+        placing.checkDisk();
+      }
+      boolean taken = transactions.decide(session, link, command, destination, run);
+      if (!taken && overdue) {
+        throw placing.memoryFull(run.entryBytes(), MAX_HELD_MILLIS);
+      }
+      return taken;
+    }
     Runs.Checked wanted = placing.select(session, destination, run);
     Placement placement = Placing.placement(destination, persistent, wanted);
     if (placement == Placement.DURABLE) {
@@ -299,9 +312,9 @@ final class Publishing {
       transactions.decide(session, link, command);
     } catch (Refusal refusal) {
       for (Command.Acked acked : command.acked()) {
-        Subscription subscription = settlements.giveBack(session, acked, true);
-        if (subscription != null) {
-          ready.add(subscription);
+        Consumer consumer = Settlements.consumer(session, acked);
+        if (consumer != null) {
+          attempts.failed(session, consumer, acked.ranges(), null);
         }
       }
       receipts.refuse(session, link, command.number(), command.correlation(), refusal);

@@ -3,16 +3,22 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.MessageReader;
+import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** How many bytes the records of a command take in the journal, at most. */
 final class RecordBytes {
+  private static final int HOLDER_BYTES = 1_024;
+
   private RecordBytes() {}
 
   /** The bytes that a run takes in the journal, at most. */
   static long of(Command.Publish command, int userBytes) {
-    return command.messages().buffer().remaining() + overhead(command.count(), userBytes);
+    return command.messages().buffer().remaining()
+        + overhead(command.count(), userBytes)
+        + delayed(command.count(), command.messages().buffer());
   }
 
   private static long overhead(int count, int userBytes) {
@@ -40,10 +46,30 @@ final class RecordBytes {
     return Math.max(0, count) / 8 + 16L * Math.max(1, parts);
   }
 
+  /** Each delayed message may need a holder and a part of its own. The bytes are not checked yet. */
+  private static long delayed(int count, ByteBuffer messages) {
+    long bytes = 0;
+    int at = messages.position();
+    for (int i = 0; i < count && messages.limit() - at >= 4 + MessageReader.minBytes(); i++) {
+      if (MessageReader.deliveryDelayMillis(messages, at + 4) > 0) {
+        bytes += HOLDER_BYTES;
+      }
+      int length = messages.getInt(at);
+      if (length < 0 || length > messages.limit() - at - 4) {
+        return bytes;
+      }
+      at += 4 + length;
+    }
+    return bytes;
+  }
+
   static long of(Command.Commit command, int userBytes) {
     long bytes = 128;
     for (Command.StagedRun run : command.runs()) {
-      bytes += run.messages().buffer().remaining() + overhead(run.count(), userBytes);
+      bytes +=
+          run.messages().buffer().remaining()
+              + overhead(run.count(), userBytes)
+              + delayed(run.count(), run.messages().buffer());
     }
     return bytes + of(command.acked());
   }

@@ -189,14 +189,19 @@ final class Recorder {
    */
   void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
     long first = firstSequence(lane, run.count());
-    state.apply(write(link, number, first, stamp, run));
+    state.apply(write(link, number, first, stamp, run, times(lane, stamp)));
     applied(lane, first, run);
     touch(lane, first, run.count());
     show(lane, lane.destination().settings().tier().mark());
   }
 
   private Published write(
-      @Nullable UUID link, long number, long first, EntryStamp stamp, LaneRun run) {
+      @Nullable UUID link,
+      long number,
+      long first,
+      EntryStamp stamp,
+      LaneRun run,
+      RecordWriter.Expiry expiry) {
     List<Unwanted> unwanted = new ArrayList<>(0);
     for (Skip skip : run.skips()) {
       if (skip.subscription().kind().isDurable()) {
@@ -204,7 +209,7 @@ final class Recorder {
       }
     }
     return writer.writeRun(
-        link, number, first, stamp, run.count(), run.messages(), unwanted, expiryFrom(stamp));
+        link, number, first, stamp, run.count(), run.messages(), unwanted, expiry);
   }
 
   /** What is in no record: who lives in memory only does not want some, or does. */
@@ -243,7 +248,7 @@ final class Recorder {
    * priorities; nothing else may be recorded before {@link #commit}.
    */
   final class Transaction {
-    private final UUID link;
+    private final @Nullable UUID link;
     private final long number;
     private final Mark mark;
     private final List<Part> parts = new ArrayList<>();
@@ -251,7 +256,7 @@ final class Recorder {
     private final Map<DurableLane, Long> firsts = new HashMap<>();
     private final List<Runnable> runs = new ArrayList<>();
 
-    private Transaction(UUID link, long number, int parts, Mark mark) {
+    private Transaction(@Nullable UUID link, long number, int parts, Mark mark) {
       this.link = link;
       this.number = number;
       this.mark = mark;
@@ -260,11 +265,16 @@ final class Recorder {
 
     /** Adds a run. */
     void publish(DurableLane lane, EntryStamp stamp, LaneRun run) {
+      publish(lane, stamp, run, times(lane, stamp));
+    }
+
+    /** Adds a run whose expiry is known otherwise. */
+    void publish(DurableLane lane, EntryStamp stamp, LaneRun run, RecordWriter.Expiry expiry) {
       Long known = next.get(lane);
       long first = known == null ? lane.tail(state.epoch()) : known;
       next.put(lane, first + run.count());
       firsts.putIfAbsent(lane, first);
-      parts.add(write(null, 0, first, stamp, run));
+      parts.add(write(null, 0, first, stamp, run, expiry));
       runs.add(() -> applied(lane, first, run));
     }
 
@@ -291,16 +301,35 @@ final class Recorder {
   /**
    * Begins a record of several parts.
    *
+   * @param link whose it is; null for a move of the broker's own
    * @param parts how many runs and acknowledgements it has
    * @param mark the strongest mark of its destinations
    */
-  Transaction begin(UUID link, long number, int parts, Mark mark) {
+  Transaction begin(@Nullable UUID link, long number, int parts, Mark mark) {
     return new Transaction(link, number, parts, mark);
   }
 
-  /** When a message that came at the stamp's time expires. */
-  static RecordWriter.Expiry expiryFrom(EntryStamp stamp) {
-    return (messages, at) -> expiry(stamp.enqueuedMillis(), messages, at);
+  /** When messages that come at the stamp's time expire, and fall due if they are held. */
+  private static RecordWriter.Expiry times(Lane lane, EntryStamp stamp) {
+    if (!lane.destination().isHidden()) {
+      return (messages, at) -> expiry(stamp.enqueuedMillis(), messages, at);
+    }
+    return new RecordWriter.Expiry() {
+      @Override
+      public long expiryMillis(ByteBuffer messages, int at) {
+        return expiry(stamp.enqueuedMillis(), messages, at);
+      }
+
+      @Override
+      public long dueMillis(ByteBuffer messages, int at) {
+        return due(stamp.enqueuedMillis(), messages, at);
+      }
+    };
+  }
+
+  /** When a delayed message falls due. */
+  static long due(long nowMillis, ByteBuffer messages, int at) {
+    return Delays.dueMillis(nowMillis, MessageReader.deliveryDelayMillis(messages, at));
   }
 
   static long expiry(long nowMillis, ByteBuffer messages, int at) {

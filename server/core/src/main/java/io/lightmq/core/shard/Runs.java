@@ -36,13 +36,19 @@ final class Runs {
    * @param entryBytes what its entries take
    * @param priorities a bit for each priority that any of its messages has
    * @param skips who does not want which of its messages
+   * @param delayed whether any of its messages is to come later
    */
   record Checked(
-      int count, ByteBuffer messages, long entryBytes, int priorities, List<Skip> skips) {
+      int count,
+      ByteBuffer messages,
+      long entryBytes,
+      int priorities,
+      List<Skip> skips,
+      boolean delayed) {
 
     /** The same run with what is known of who does not want what. */
     Checked with(List<Skip> found) {
-      return new Checked(count, messages, entryBytes, priorities, List.copyOf(found));
+      return new Checked(count, messages, entryBytes, priorities, List.copyOf(found), delayed);
     }
 
     /** The rest of the run without some messages; its bytes are copied. */
@@ -66,7 +72,8 @@ final class Runs {
           into,
           into.remaining() - 4L * kept + headers * kept,
           left,
-          chosen(skips, count, i -> !dropped.get(i)));
+          chosen(skips, count, i -> !dropped.get(i)),
+          delayed);
     }
 
     /** The skips of some of the messages, by their places among these. */
@@ -85,6 +92,27 @@ final class Runs {
         }
       }
       return chosen;
+    }
+
+    /** Those of its messages that begin at some places, in that order, as a run of their own. */
+    Checked only(List<Integer> places) {
+      if (places.size() == count) {
+        return this;
+      }
+      int bytes = 0;
+      int found = 0;
+      for (int at : places) {
+        bytes += 4 + messages.getInt(at);
+        found |= 1 << MessageReader.priority(messages, at + 4);
+      }
+      ByteBuffer into = ByteBuffer.allocate(bytes);
+      for (int at : places) {
+        int length = 4 + messages.getInt(at);
+        into.put(into.position(), messages, at, length).position(into.position() + length);
+      }
+      long own = bytes - 4L * places.size();
+      long headers = (entryBytes - (messages.remaining() - 4L * count)) / count;
+      return new Checked(places.size(), into.flip(), own + headers * places.size(), found, List.of(), false);
     }
 
     /** The run by priorities, rising; bytes are copied only if there is more than one. */
@@ -126,6 +154,7 @@ final class Runs {
     int at = messages.position();
     int limit = messages.limit();
     int priorities = 0;
+    boolean delayed = false;
     for (int i = 0; i < count; i++) {
       int length = limit - at < 4 ? -1 : messages.getInt(at);
       if (length < MessageReader.minBytes() || length > limit - at - 4) {
@@ -154,6 +183,7 @@ final class Runs {
             "message " + i + " of " + count + " has priority " + priority + ", not 0 to 9");
       }
       priorities |= 1 << priority;
+      delayed |= MessageReader.deliveryDelayMillis(messages, at + 4) > 0;
       at += 4 + length;
     }
     if (at != limit) {
@@ -167,7 +197,7 @@ final class Runs {
           FaultCode.TOO_LARGE,
           "the run's entries take " + entryBytes + " bytes; the limit is " + maxRunBytes);
     }
-    return new Checked(count, messages, entryBytes, priorities, List.of());
+    return new Checked(count, messages, entryBytes, priorities, List.of(), delayed);
   }
 
   /** Copies a checked run into a volatile lane, for those who want it. */
@@ -189,7 +219,9 @@ final class Runs {
       Entry.write(
           scratch,
           0,
-          stamp,
+          lane.destination().isHidden()
+              ? stamp.due(Recorder.due(stamp.enqueuedMillis(), messages, at + 4))
+              : stamp,
           first + i,
           Recorder.expiry(stamp.enqueuedMillis(), messages, at + 4),
           messages,

@@ -13,6 +13,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which of a run's messages each subscription of a topic wants, before anything is stored:
@@ -32,6 +33,13 @@ final class Selecting {
 
   private static final BitSet NONE = new BitSet(0);
 
+  /** Whose messages they are. */
+  record Sender(long connectionId, @Nullable String clientId) {
+    static Sender of(PeerSession session) {
+      return new Sender(session.peer().connectionId(), session.clientId());
+    }
+  }
+
   private final TurnTime time;
   private int runs;
 
@@ -43,7 +51,7 @@ final class Selecting {
    * What of a run is wanted by anybody, with who does not want which of it; the run itself if all
    * want all of it. Its count may be 0.
    */
-  Runs.Checked select(PeerSession session, Destination destination, Runs.Checked run) {
+  Runs.Checked select(Sender sender, Destination destination, Runs.Checked run) {
     if (destination.partialSubscriptions() == 0) {
       return run;
     }
@@ -51,7 +59,7 @@ final class Selecting {
     List<Skip> skips = new ArrayList<>();
     BitSet unwanted = null;
     for (Subscription subscription : destination.subscriptions()) {
-      BitSet skipped = skipped(session, subscription, failed, run.count());
+      BitSet skipped = skipped(sender, subscription, failed, run.count());
       if (!skipped.isEmpty()) {
         skips.add(new Skip(subscription, skipped));
       }
@@ -66,8 +74,8 @@ final class Selecting {
   }
 
   private static BitSet skipped(
-      PeerSession session, Subscription subscription, Map<Filter, BitSet> failed, int count) {
-    if (subscription.refuses(session.peer().connectionId(), session.clientId())) {
+      Sender sender, Subscription subscription, Map<Filter, BitSet> failed, int count) {
+    if (subscription.refuses(sender.connectionId(), sender.clientId())) {
       BitSet all = new BitSet(count);
       all.set(0, count);
       return all;

@@ -24,6 +24,7 @@ final class Sessions {
   private final Recorder recorder;
   private final Dispatcher dispatcher;
   private final Subscribing subscribing;
+  private final Attempts attempts;
   private final TurnTime time;
   private final Map<Long, PeerSession> byConnection = new HashMap<>();
   private final Map<UUID, PeerSession> byLink = new HashMap<>();
@@ -34,17 +35,25 @@ final class Sessions {
       Recorder recorder,
       Dispatcher dispatcher,
       Subscribing subscribing,
+      Attempts attempts,
       TurnTime time) {
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.subscribing = subscribing;
+    this.attempts = attempts;
     this.time = time;
   }
 
   /** The session of a peer, or null if it has not begun or has ended. */
   @Nullable PeerSession find(Peer peer) {
     return byConnection.get(peer.connectionId());
+  }
+
+  /** The client id of a connection, or null if it has none or has ended. */
+  @Nullable String clientId(long connectionId) {
+    PeerSession session = byConnection.get(connectionId);
+    return session == null ? null : session.clientId();
   }
 
   /** The session of a peer that must be attached. */
@@ -175,6 +184,9 @@ final class Sessions {
   void end(PeerSession session, boolean clean) {
     if (!byConnection.remove(session.peer().connectionId(), session)) {
       return;
+    }
+    if (!clean) {
+      attempts.lost(session);
     }
     subscribing.closeAll(session, !clean);
     for (Destination temporary : List.copyOf(session.temporaries().values())) {

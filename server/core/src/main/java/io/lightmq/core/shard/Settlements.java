@@ -129,20 +129,14 @@ final class Settlements {
     }
   }
 
-  /**
-   * Frees messages that a client has not done; what is not in flight to it is passed over.
-   *
-   * @param attempted whether its application had begun, which counts as a delivery
-   * @return the subscription, or null if the consumer is gone
-   */
-  @Nullable Subscription giveBack(PeerSession session, Command.Acked returned, boolean attempted) {
+  /** The consumer that gives messages back, or null if it or what it consumes is gone. */
+  static @Nullable Consumer consumer(PeerSession session, Command.Acked returned) {
     Consumer consumer = session.recipient().consumer(returned.consumerId());
     if (consumer == null
         || consumer.subscription().isClosed()
         || consumer.subscription().destination().id() != returned.destinationId()) {
       return null;
     }
-    consumer.holding().giveBack(returned.ranges(), attempted);
-    return consumer.subscription();
+    return consumer;
   }
 }

@@ -256,6 +256,7 @@ final class Shard implements ShardBatch.Observer {
         () -> {
           parts.time().look();
           reclaimAtNanos = parts.time().nanos() + settings.idleReclaimMillis() * 1_000_000L;
+          parts.delays().recover();
           parts.batch().startsEpoch();
           parts.recorder().record(new Started(startEpoch, clean));
           parts.recorder().effect(Mark.DURABLE, () -> ready.complete(null));
@@ -311,6 +312,7 @@ final class Shard implements ShardBatch.Observer {
       takeMetrics();
     }
     parts.sessions().closeIdleLinks(64);
+    parts.delays().tick();
     if (parts.publishing().isHolding()) {
       marksMoved();
     }
@@ -452,6 +454,8 @@ final class Shard implements ShardBatch.Observer {
       return;
     }
     String text = "the broker is shutting down";
+    parts.withheld().releaseAll();
+    parts.mover().end();
     for (PeerSession session : List.copyOf(parts.sessions().all())) {
       parts.sessions().expel(session, FaultCode.CLOSING, text);
     }

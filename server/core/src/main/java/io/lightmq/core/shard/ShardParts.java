@@ -3,9 +3,9 @@ package io.lightmq.core.shard;
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.delivery.Fetcher;
 import io.lightmq.core.destination.DestinationRules;
-import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.Clock;
@@ -34,6 +34,10 @@ final class ShardParts {
   private final Sessions sessions;
   private final Placing placing;
   private final Overflow overflow;
+  private final Mover mover;
+  private final Withheld withheld;
+  private final DeadLetters deadLetters;
+  private final Delays delays;
   private final Publishing publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
@@ -63,13 +67,28 @@ final class ShardParts {
     DestinationRules rules = rules(settings);
     Subscribing subscribing =
         new Subscribing(state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
-    this.sessions = new Sessions(state, recorder, dispatcher, subscribing, time);
-    Settlements settlements = new Settlements(state);
     this.placing = new Placing(settings, state, recorder, time, counters, overflow);
+    EntryReads reads = new EntryReads(window, fetcher);
+    this.mover =
+        new Mover(reads, recorder, placing, later, ready, counters, time, later, later::wake);
+    this.withheld = new Withheld(ready, time);
+    this.deadLetters =
+        new DeadLetters(
+            mover,
+            subscribing,
+            counters,
+            time,
+            BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
+    this.delays =
+        new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
+    Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
+    this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
+    later.sessions = sessions;
+    Settlements settlements = new Settlements(state);
     Receipts receipts = new Receipts(recorder, sessions);
     Transactions transactions =
         new Transactions(
-            settings, state, recorder, settlements, ready, counters, placing, receipts);
+            settings, state, recorder, settlements, ready, counters, placing, receipts, delays);
     this.publishing =
         new Publishing(
             settings,
@@ -82,12 +101,22 @@ final class ShardParts {
             placing,
             receipts,
             transactions,
+            attempts,
             later);
     Consuming consuming =
-        new Consuming(state, recorder, sessions, settlements, dispatcher, subscribing, counters);
+        new Consuming(
+            state, recorder, sessions, settlements, dispatcher, subscribing, counters, attempts);
     Administration administration =
         new Administration(
-            state, recorder, sessions, subscribing, rules, counters, settings.maxBatchBytes());
+            state,
+            recorder,
+            sessions,
+            subscribing,
+            rules,
+            counters,
+            withheld,
+            delays,
+            settings.maxBatchBytes());
     this.commands = new Commands(sessions, publishing, consuming, administration);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
     this.runner = maker.make(this);
@@ -100,8 +129,9 @@ final class ShardParts {
   }
 
   /** Stands for the runner, which is made last. */
-  private static final class Later implements Decisions, Publishing.Admission {
+  private static final class Later implements Decisions, Publishing.Admission, Mover.ClientIds {
     @Nullable ShardRunner runner;
+    @Nullable Sessions sessions;
 
     private ShardRunner runner() {
       ShardRunner made = runner;
@@ -109,6 +139,15 @@ final class ShardParts {
         throw new IllegalStateException("the shard is not put together yet");
       }
       return made;
+    }
+
+    @Override
+    public @Nullable String clientId(long connectionId) {
+      return sessions == null ? null : sessions.clientId(connectionId);
+    }
+
+    void wake() {
+      runner().wakeSoon();
     }
 
     @Override
@@ -140,10 +179,10 @@ final class ShardParts {
   private static DestinationRules rules(BrokerSettings settings) {
     List<DestinationRules.Rule> rules = new ArrayList<>();
     for (BrokerSettings.DestinationRule rule : settings.rules()) {
-      rules.add(new DestinationRules.Rule(rule.pattern(), new DestinationSettings(rule.tier())));
+      rules.add(new DestinationRules.Rule(rule.pattern(), rule.settings()));
     }
     // The least specific pattern, and the last among its equals.
-    rules.add(new DestinationRules.Rule(">", new DestinationSettings(settings.defaultTier())));
+    rules.add(new DestinationRules.Rule(">", settings.defaultSettings()));
     return new DestinationRules(rules);
   }
 
@@ -195,8 +234,23 @@ final class ShardParts {
     return placing;
   }
 
-  Overflow overflow() {
     return overflow;
+  }
+
+  Mover mover() {
+    return mover;
+  }
+
+  Withheld withheld() {
+    return withheld;
+  }
+
+  Delays delays() {
+    return delays;
+  }
+
+  DeadLetters deadLetters() {
+    return deadLetters;
   }
 
   Publishing publishing() {

@@ -82,6 +82,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Consumers whose messages were acknowledged without a record. */
   private final ArrayDeque<Consumer> served = new ArrayDeque<>();
 
+  private final ArrayDeque<GivenUp> toMove = new ArrayDeque<>();
   private boolean recording;
   private long damageLoggedNanos = Long.MIN_VALUE;
   private final int reserveBytes;
@@ -95,6 +96,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private boolean ended;
   private Loop.@Nullable Timer parkedTimer;
   private long parkedTimerNanos = Long.MAX_VALUE;
+  private Loop.@Nullable Timer dueTimer;
+  private long dueTimerMillis = Long.MAX_VALUE;
   private Loop.@Nullable Timer flushTimer;
   private Loop.@Nullable Timer retryTimer;
 
@@ -176,7 +179,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         return;
       }
       others.remove();
-      if (next instanceof Command.Acknowledge && room > parts.settings().maxBatchBytes()) {
+      if ((next instanceof Command.Acknowledge || next instanceof Command.Return) && room > parts.settings().maxBatchBytes()) {
         next = tooLong(next, room);
       }
       carriedOut++;
@@ -208,7 +211,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     return new Command.Expel(
         command.peer(),
         FaultCode.TOO_LARGE,
-        "one acknowledgement takes "
+        "one acknowledgement or return takes "
             + bytes
             + " bytes in the journal, the limit is "
             + parts.settings().maxBatchBytes()
@@ -218,6 +221,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private static long roomFor(Command command) {
     if (command instanceof Command.Acknowledge acknowledge) {
       return RecordBytes.of(acknowledge.acked());
+    }
+    if (command instanceof Command.Return back && back.attempted()) {
+      return RecordBytes.of(back.returned());
     }
     if (command instanceof Command.Admin admin && admin.verb().equals("destination.purge")) {
       return Long.MAX_VALUE;
@@ -269,6 +275,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     if (ended) {
       return;
     }
+    parts.withheld().turn();
+    parts.delays().turn();
+    boolean moveWaits = parts.mover().turn();
     flush();
     advance();
     while (!parts.ready().isEmpty() || !served.isEmpty()) {
@@ -287,9 +296,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     boolean waits =
         parts.publishing().isHolding()
             || !others.isEmpty()
+            || moveWaits
             || !touches.isEmpty()
             || !givenUp.isEmpty()
-            || !consumed.isEmpty();
+            || !consumed.isEmpty()
+            || !toMove.isEmpty();
     if (waits && retryTimer == null) {
       // Room may come without a mark moving: the journal's trim, a message freed from memory.
       retryTimer =
@@ -331,7 +342,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   @Override
   public void giveUp(
       Subscription subscription, int lane, long from, int count, Decisions.Reason reason) {
-    givenUp.add(new GivenUp(subscription, new SequenceRange(lane, from, count), reason));
+    boolean moves =
+        reason == Decisions.Reason.EXHAUSTED
+            || (reason == Decisions.Reason.EXPIRED && DeadLetters.keepsExpired(subscription));
+    (moves ? toMove : givenUp)
+        .add(new GivenUp(subscription, new SequenceRange(lane, from, count), reason));
   }
 
   @Override
@@ -380,6 +395,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         record(consumed.remove());
       }
     }
+    while (!toMove.isEmpty()
+        && (toMove.element().subscription().isClosed()
+            || parts.mover().room() >= toMove.element().range().count())) {
+      move(toMove.remove());
+    }
     recording = false;
   }
 
@@ -412,6 +432,25 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       recorder.onShardWhen(
           destination.settings().tier().mark(),
           () -> parts.dispatcher().consumed(each.consumer()));
+    }
+  }
+
+  private void move(GivenUp each) {
+    Subscription from = each.subscription();
+    SequenceRange range = each.range();
+    for (long at = range.from(); !from.isClosed() && at < range.from() + range.count(); at++) {
+      if (each.reason() == Decisions.Reason.EXHAUSTED) {
+        parts.deadLetters().exhausted(from, range.lane(), at, null);
+      } else {
+        parts.deadLetters().expired(from, range.lane(), at);
+      }
+    }
+  }
+
+  /** Takes another turn soon. */
+  void wakeSoon() {
+    if (!ended) {
+      loop.execute(() -> {});
     }
   }
 
@@ -460,7 +499,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   // ---- timers ----
 
   private void setTimers() {
-    long next = parts.dispatcher().nextExpiryNanos();
+    setDueTimer();
+    long next =
+        Math.min(
+            parts.dispatcher().nextExpiryNanos(),
+            Math.min(parts.withheld().nextNanos(), parts.mover().nextNanos()));
     if (next == parkedTimerNanos) {
       return;
     }
@@ -483,7 +526,32 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
   }
 
+  private void setDueTimer() {
+    long next = parts.delays().nextMillis();
+    if (next == dueTimerMillis) {
+      return;
+    }
+    if (dueTimer != null) {
+      dueTimer.cancel();
+      dueTimer = null;
+    }
+    dueTimerMillis = next;
+    if (next != Long.MAX_VALUE) {
+      dueTimer =
+          loop.schedule(
+              Math.max(1, next - parts.time().millis()) * 1_000_000L,
+              () -> {
+                dueTimer = null;
+                dueTimerMillis = Long.MAX_VALUE;
+                drain();
+              });
+    }
+  }
+
   private void cancelTimers() {
+    if (dueTimer != null) {
+      dueTimer.cancel();
+    }
     if (parkedTimer != null) {
       parkedTimer.cancel();
     }

@@ -1,7 +1,6 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Interest;
@@ -10,6 +9,7 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
@@ -122,9 +122,13 @@ final class ShardState {
       for (Part part : r.parts()) {
         apply((ShardRecord) part);
       }
-      links.taken(r.link(), r.number());
+      if (r.link() != null) {
+        links.taken(r.link(), r.number());
+      }
     } else if (record instanceof Touched r) {
       changing(r.destinationId(), r.subscriptionId()).touch(r.lane(), r.blockKey());
+    } else if (record instanceof Attempted r) {
+      changing(r.destinationId(), r.subscriptionId()).attempted(r.ranges());
     } else if (record instanceof LinkAttached r) {
       links.attached(r.link(), r.answersFrom());
     } else if (record instanceof LinkClosed r) {
@@ -145,12 +149,12 @@ final class ShardState {
       epoch = r.next();
     } else if (record instanceof DestinationCreated r) {
       Destination created =
-          destinations.create(r.destinationId(), r.name(), new DestinationSettings(r.tier()));
+          destinations.create(r.destinationId(), r.name(), r.settings());
       if (created.kind().isQueue()) {
         created.open(created.id(), SubscriptionKind.QUEUE, null, null, false);
       }
     } else if (record instanceof DestinationSet r) {
-      changing(r.destinationId()).set(new DestinationSettings(r.tier()));
+      changing(r.destinationId()).set(r.settings());
     } else if (record instanceof DestinationDeleted r) {
       deleted(changing(r.destinationId()));
     } else if (record instanceof SubscriptionOpened r) {

@@ -71,8 +71,13 @@ final class Subscribing {
   /** Finds a destination, or creates it if missing and permitted. */
   Destination resolve(DestinationName name, boolean mayCreate) {
     Destination found = state.destinations().find(name);
-    if (found != null) {
+    if (found != null && !found.isHidden()) {
       return found;
+    }
+    if (name.name().startsWith(Destination.HIDDEN)) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          "the broker keeps names that begin with " + Destination.HIDDEN + " for itself");
     }
     if (name.kind().isTemporary()) {
       throw new Refusal(
@@ -95,7 +100,7 @@ final class Subscribing {
 
   /** Creates a destination that does not exist. */
   Destination create(DestinationName name, DestinationSettings settings) {
-    recorder.create(new DestinationCreated(state.destinations().nextId(), name, settings.tier()));
+    recorder.create(new DestinationCreated(state.destinations().nextId(), name, settings));
     Destination created = state.destinations().find(name);
     if (created == null) {
       throw new IllegalStateException(name + " was not created");

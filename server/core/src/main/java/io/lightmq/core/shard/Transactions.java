@@ -26,6 +26,7 @@ final class Transactions {
   private final Counters counters;
   private final Placing placing;
   private final Receipts receipts;
+  private final Delays delays;
 
   Transactions(
       BrokerSettings settings,
@@ -35,7 +36,8 @@ final class Transactions {
       Ready ready,
       Counters counters,
       Placing placing,
-      Receipts receipts) {
+      Receipts receipts,
+      Delays delays) {
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
@@ -44,6 +46,7 @@ final class Transactions {
     this.counters = counters;
     this.placing = placing;
     this.receipts = receipts;
+    this.delays = delays;
   }
 
   /** A run of the transaction, what of it is wanted, and where that goes. */
@@ -131,7 +134,30 @@ final class Transactions {
               + placing.overflowText());
     }
     plan.settleMark();
-    apply(session, link, command, plan);
+    apply(session, link, command.number(), command.correlation(), plan);
+  }
+
+  /**
+   * Decides a run of which some messages are delayed: parts of it go under holders, all of it
+   * counts together.
+   *
+   * @return false if it has to wait for memory
+   */
+  boolean decide(
+      PeerSession session, Link link, Command.Publish command, Destination to, Runs.Checked run) {
+    boolean persistent = command.number() > 0;
+    Plan plan = new Plan();
+    if (persistent) {
+      plan.sends(to);
+    }
+    planDelayed(session, to, persistent, run, plan);
+    if (plan.volatileCount > 0 && !placing.fits(plan.volatileCount, plan.volatileBytes)) {
+      return false;
+    }
+    checkBatch(plan);
+    plan.settleMark();
+    apply(session, link, command.number(), command.correlation(), plan);
+    return true;
   }
 
   private void plan(PeerSession session, Command.StagedRun run, Plan plan) {
@@ -140,12 +166,39 @@ final class Transactions {
     if (destination == null) {
       throw rolledBack(Placing.goneText(run.destinationId()));
     }
-    Runs.Checked wanted = placing.select(session, destination, checked);
     if (run.persistent()) {
       plan.sends(destination);
     }
-    Placed placed = new Placed(destination, run.persistent(), checked, wanted);
-    switch (Placing.placement(destination, run.persistent(), wanted)) {
+    if (!checked.delayed()) {
+      Runs.Checked wanted = placing.select(session, destination, checked);
+      plan(new Placed(destination, run.persistent(), checked, wanted), destination, plan);
+      return;
+    }
+    planDelayed(session, destination, run.persistent(), checked, plan);
+  }
+
+  /** Plans a run of which some messages are delayed: each goes under a holder or at once. */
+  private void planDelayed(
+      PeerSession session, Destination named, boolean persistent, Runs.Checked run, Plan plan) {
+    delays
+        .split(named, run)
+        .forEach(
+            (to, part) -> {
+              Runs.Checked wanted = to == named ? placing.select(session, to, part) : part;
+              plan(new Placed(to, persistent, part, wanted), named, plan);
+            });
+  }
+
+  /**
+   * Plans a run.
+   *
+   * @param named the destination that the sender named; the run goes there or under a holder
+   */
+  private void plan(Placed placed, Destination named, Plan plan) {
+    Destination destination = placed.destination();
+    Runs.Checked wanted = placed.run();
+    boolean mayBeDurable = placed.persistent() && !named.kind().isTemporary();
+    switch (Placing.placement(destination, mayBeDurable, wanted)) {
       case DURABLE -> {
         if (placing.diskFull()) {
           throw rolledBack(
@@ -153,7 +206,7 @@ final class Transactions {
         }
         int parts = Integer.bitCount(wanted.priorities());
         plan.durable.add(placed);
-        plan.needs(destination);
+        plan.needs(named);
         plan.durableBytes +=
             wanted.entryBytes()
                 + RecordBytes.ofSkips(wanted)
@@ -224,12 +277,12 @@ final class Transactions {
     return new Refusal(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction is rolled back: " + why);
   }
 
-  private void apply(PeerSession session, Link link, Command.Commit command, Plan plan) {
+  private void apply(PeerSession session, Link link, long number, int correlation, Plan plan) {
     Mark mark = plan.mark;
     if (mark != null) {
-      record(session, link.id(), command.number(), plan, mark);
-    } else {
-      state.links().taken(link.id(), command.number());
+      record(session, link.id(), number, plan, mark);
+    } else if (number > 0) {
+      state.links().taken(link.id(), number);
     }
     for (Placed placed : plan.swift) {
       placing.storeVolatile(session, placed.destination(), placed.persistent(), placed.run());
@@ -247,7 +300,7 @@ final class Transactions {
     count(plan.durable, true);
     count(plan.swift, false);
     count(plan.nowhere, false);
-    receipts.answerBehind(awaited(plan), session.peer(), command.correlation());
+    receipts.answerBehind(awaited(plan), session.peer(), correlation);
   }
 
   /** The mark of the transaction, and of what its messages wait behind. */
@@ -276,6 +329,10 @@ final class Transactions {
 
   private void count(List<Placed> published, boolean durable) {
     for (Placed placed : published) {
+      if (placed.destination().isHidden()) {
+        delays.came(placed.destination());
+        continue; // it is counted where it goes, when it is due
+      }
       placing.count(placed.destination(), placed.sent(), placed.run(), durable);
     }
   }

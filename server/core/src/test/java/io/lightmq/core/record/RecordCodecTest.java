@@ -3,6 +3,7 @@ package io.lightmq.core.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.RecordSamples.HeapSink;
 import io.lightmq.core.record.ShardRecord.Acked;
@@ -60,8 +61,8 @@ class RecordCodecTest {
           new Stopped(),
           new Epoch(4),
           new DestinationCreated(
-              9, new DestinationName(DestinationKind.QUEUE, "ordérs"), Durability.BALANCED),
-          new DestinationSet(9, Durability.PERFORMANCE),
+              9, new DestinationName(DestinationKind.QUEUE, "ordérs"), new DestinationSettings(Durability.BALANCED)),
+          new DestinationSet(9, new DestinationSettings(Durability.PERFORMANCE)),
           new DestinationDeleted(9),
           new SubscriptionOpened(12, 9, SubscriptionKind.DURABLE, "client", "sub", null, true),
           new SubscriptionOpened(
@@ -77,6 +78,7 @@ class RecordCodecTest {
           new Acked(9, 12, Reason.EXPIRED, RANGES),
           new Purged(9, 12, 4, (3L << 32) | 900, RANGES),
           new Touched(9, 12, 4, 0x300000),
+          new ShardRecord.Attempted(9, 12, RANGES),
           new LinkAttached(LINK, 17),
           new LinkClosed(LINK),
           new Refused(LINK, 18, FaultCode.DESTINATION_GONE, "destination 9 is gone"));

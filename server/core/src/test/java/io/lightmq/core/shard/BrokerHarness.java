@@ -1,10 +1,10 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedLoops;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
-import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageWriter;
@@ -32,10 +32,16 @@ final class BrokerHarness {
   private long connections;
   private int starts;
 
+  /** Whether the clock goes on through restarts. */
+  boolean keepTime;
+
   BrokerHarness(long seed) {
     this.seed = seed;
     this.disk = new SimulatedDisk(seed);
   }
+
+  private static final DestinationSettings UNLIMITED =
+      DestinationSettings.DEFAULT.with(Map.of("max-attempts", "0"));
 
   static BrokerSettings settings(int journalFileBytes) {
     return settings(journalFileBytes, 1 << 17);
@@ -58,9 +64,13 @@ final class BrokerHarness {
       long minFreeBytes) {
     JournalSettings journal = JournalSettings.small(journalFileBytes);
     return new BrokerSettings(
-        Durability.HIGH,
+        UNLIMITED,
         true,
-        List.of(new BrokerSettings.DestinationRule("fast.*", Durability.PERFORMANCE)),
+        List.of(
+            new BrokerSettings.DestinationRule(
+                "fast.*", UNLIMITED.with(Map.of("tier", "performance"))),
+            new BrokerSettings.DestinationRule(
+                "poison.*", UNLIMITED.with(Map.of("max-attempts", "3")))),
         windowBytes,
         volatileBytes,
         overflowBytes,
@@ -76,7 +86,9 @@ final class BrokerHarness {
 
   /** Starts the broker and waits until it takes commands. */
   BrokerHarness open() throws IOException {
+    long passed = loops == null || !keepTime ? 0 : loops.clock().nanos();
     loops = new SimulatedLoops(seed * 31 + starts++);
+    loops.simulatedClock().advance(passed);
     broker = Broker.begin(settings, wrap.apply(disk), loops, destaging);
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();
@@ -237,14 +249,26 @@ final class BrokerHarness {
   record Sample(int priority, String text) {}
 
   Command.Bytes bytes(boolean persistent, long timeToLive, String... texts) {
+    return bytes(persistent, timeToLive, 0, texts);
+  }
+
+  Command.Bytes bytes(boolean persistent, long timeToLive, long delayMillis, String... texts) {
     return bytes(
-        persistent, timeToLive, Arrays.stream(texts).map(text -> new Sample(4, text)).toList());
+        persistent,
+        timeToLive,
+        delayMillis,
+        Arrays.stream(texts).map(text -> new Sample(4, text)).toList());
   }
 
   Command.Bytes bytes(boolean persistent, long timeToLive, List<Sample> samples) {
+    return bytes(persistent, timeToLive, 0, samples);
+  }
+
+  private Command.Bytes bytes(
+      boolean persistent, long timeToLive, long delayMillis, List<Sample> samples) {
     ByteBuffer all = ByteBuffer.allocate(1 << 16);
     for (Sample sample : samples) {
-      ByteBuffer message = message(persistent, timeToLive, sample);
+      ByteBuffer message = message(persistent, timeToLive, delayMillis, sample);
       all.putInt(message.remaining()).put(message);
     }
     return bytes(all.flip());
@@ -273,10 +297,16 @@ final class BrokerHarness {
     };
   }
 
-  private static ByteBuffer message(boolean persistent, long timeToLive, Sample sample) {
+  private static ByteBuffer message(
+      boolean persistent, long timeToLive, long delayMillis, Sample sample) {
     MessageWriter writer = new MessageWriter(1 << 16);
     writer
-        .start(io.lightmq.wire.entry.BodyType.TEXT, sample.priority(), persistent, timeToLive, 0)
+        .start(
+            io.lightmq.wire.entry.BodyType.TEXT,
+            sample.priority(),
+            persistent,
+            timeToLive,
+            delayMillis)
         .correlationId("k" + sample.text().length() % 7)
         .properties(Map.of("n", sample.text().length() % 7))
         .textBody(sample.text())

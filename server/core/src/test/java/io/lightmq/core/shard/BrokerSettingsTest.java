@@ -15,7 +15,7 @@ class BrokerSettingsTest {
       int windowBytes, int maxMessageBytes, JournalSettings journal, SegmentSettings segments) {
     BrokerSettings otherwise = BrokerSettings.defaults();
     return new BrokerSettings(
-        otherwise.defaultTier(),
+        otherwise.defaultSettings(),
         true,
         otherwise.rules(),
         windowBytes,

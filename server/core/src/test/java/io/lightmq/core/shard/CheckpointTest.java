@@ -221,7 +221,7 @@ class CheckpointTest {
   private static BrokerSettings settingsInProportion() {
     BrokerSettings small = BrokerHarness.settings(256 << 10, 1 << 19);
     return new BrokerSettings(
-        small.defaultTier(),
+        small.defaultSettings(),
         small.createOnFirstUse(),
         small.rules(),
         small.windowBytes(),

@@ -77,7 +77,7 @@ class DecisionRoomTest {
   private static BrokerSettings withWindow(int windowBytes) {
     BrokerSettings small = BrokerHarness.settings(1 << 20);
     return new BrokerSettings(
-        small.defaultTier(),
+        small.defaultSettings(),
         small.createOnFirstUse(),
         small.rules(),
         windowBytes,

@@ -28,6 +28,10 @@ class FakePeer implements Peer {
   final List<Receipt> receipts = new ArrayList<>();
   final Map<Integer, Reply> replies = new HashMap<>();
   final List<Received> received = new ArrayList<>();
+
+  /** The properties of what was received, in the same order. */
+  final List<Map<String, Object>> properties = new ArrayList<>();
+
   final List<String> pullsDone = new ArrayList<>();
   final List<String> disconnects = new ArrayList<>();
   Consumer<Received> onReceived = message -> {};
@@ -101,6 +105,7 @@ class FakePeer implements Peer {
           deliveries = seen.deliveries();
         }
       }
+      properties.add(new HashMap<>(MessageReader.ofEntry(entries, at).properties()));
       String text = MessageReader.ofEntry(entries, at).textBody();
       all.add(
           new Received(

@@ -521,7 +521,7 @@ final class SimulatedClient {
     if (some.isEmpty()) {
       return;
     }
-    harness.broker.submit(new Command.Return(peer, 0, acked(some), true));
+    harness.broker.submit(new Command.Return(peer, 0, acked(some), true, null));
     held.removeAll(some);
   }
 

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.OffHeap;
@@ -92,7 +93,7 @@ class StateGoldenTest {
     List<ShardRecord> records = new ArrayList<>();
     records.add(new Started(1, true));
     records.add(new LinkAttached(LINK, 1));
-    records.add(new DestinationCreated(1, name(DestinationKind.QUEUE, "orders"), Durability.HIGH));
+    records.add(new DestinationCreated(1, name(DestinationKind.QUEUE, "orders"), new DestinationSettings(Durability.HIGH)));
     // Of the queue's blocks the first is acknowledged, the second in part, the others not at all.
     records.add(run(1, 1, FIRST, 4 * BLOCK));
     records.add(new Touched(1, 1, LANE, FIRST / BLOCK));
@@ -102,7 +103,7 @@ class StateGoldenTest {
       records.add(acked(1, 1, new SequenceRange(LANE, FIRST + BLOCK + 7 * i, 3)));
     }
     records.add(
-        new DestinationCreated(2, name(DestinationKind.TOPIC, "prices"), Durability.BALANCED));
+        new DestinationCreated(2, name(DestinationKind.TOPIC, "prices"), new DestinationSettings(Durability.BALANCED)));
     records.add(new SubscriptionOpened(5, 2, SubscriptionKind.DURABLE, "desk", "all", null, true));
     records.add(run(2, 2, FIRST, 10));
     records.add(run(0, 2, 9, FIRST, 3));
@@ -110,13 +111,15 @@ class StateGoldenTest {
     records.add(
         new SubscriptionOpened(
             6, 2, SubscriptionKind.SHARED_DURABLE, null, "bérénice", "name = 'é'", false));
-    records.add(new DestinationCreated(3, name(DestinationKind.QUEUE, "gone"), Durability.HIGH));
+    records.add(
+        new DestinationCreated(
+            3, name(DestinationKind.QUEUE, "gone"), new DestinationSettings(Durability.HIGH)));
     records.add(new DestinationDeleted(3));
     records.add(new Refused(LINK, 3, FaultCode.DESTINATION_GONE, "destination 3 was deleted"));
     records.add(new Started(2, false));
     records.add(run(4, 2, SECOND, 5));
     records.add(run(0, 2, 0, SECOND, 2));
-    records.add(new DestinationSet(2, Durability.PERFORMANCE));
+    records.add(new DestinationSet(2, new DestinationSettings(Durability.PERFORMANCE)));
     records.add(new LinkAttached(OTHER, 8));
     records.add(
         new Committed(

@@ -134,7 +134,7 @@ class TurnSharesTest {
     FakePeer peer = h.attach();
     h.consumer(peer, 1, QUEUE, Command.Subscribe.QUEUE, null);
     h.broker.submit(new Command.Acknowledge(peer, 0, List.of()));
-    h.broker.submit(new Command.Return(peer, 0, List.of(), false));
+    h.broker.submit(new Command.Return(peer, 0, List.of(), false, null));
     h.broker.submit(new Command.Pull(peer, 1, 1, 1, 100, 0));
     h.acknowledge(peer, 1, 1);
     assertThat(peer.carriedOut).isEqualTo(3);

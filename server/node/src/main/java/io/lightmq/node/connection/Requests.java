@@ -145,7 +145,17 @@ final class Requests {
     } else if (frame instanceof Frame.Return back) {
       submit(
           back.correlation(),
-          new Command.Return(peer, back.correlation(), acked(back.returned()), back.attempted()));
+          new Command.Return(
+              peer,
+              back.correlation(),
+              acked(back.returned()),
+              back.attempted(),
+              back.cause()));
+    } else if (frame instanceof Frame.Begun begun) {
+      if (resources.isOpen(begun.sessionId())) {
+        submit(
+            0, new Command.Begun(peer, begun.sessionId(), begun.alone(), acked(begun.messages())));
+      }
     } else if (frame instanceof Frame.OpenSession session) {
       resources.openSession(session.sessionId());
       return new Frame.Ok(session.correlation());

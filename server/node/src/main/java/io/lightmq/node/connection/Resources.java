@@ -115,6 +115,11 @@ final class Resources {
     return destinations.containsKey(destinationId);
   }
 
+  /** Whether a session is open. */
+  boolean isOpen(int sessionId) {
+    return sessions.contains(sessionId);
+  }
+
   private void checkSession(int sessionId) throws Refusal {
     if (!sessions.contains(sessionId)) {
       throw Refusal.of(

@@ -238,7 +238,7 @@ class RequestsTest {
     harness.send(new Frame.Acknowledge(0, List.of(new Frame.Acked(3, 40, List.of(range)))));
     assertThat(harness.last(Command.Acknowledge.class).acked())
         .containsExactly(new Command.Acked(3, 40, List.of(range)));
-    harness.send(new Frame.Return(8, List.of(new Frame.Acked(3, 40, List.of(range))), true));
+    harness.send(new Frame.Return(8, List.of(new Frame.Acked(3, 40, List.of(range))), true, null));
     assertThat(harness.last(Command.Return.class).attempted()).isTrue();
   }
 

@@ -1,0 +1,171 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.FaultCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads entries for the broker's own use: for moves, due times and expiry. What is in memory comes
+ * at once, the rest from the read loop.
+ */
+@OwnedBy("shard")
+public final class EntryReads {
+  /** Takes what was read. */
+  @FunctionalInterface
+  public interface Taker {
+    /**
+     * Consecutive entries back to back, as many as fit; on the shard.
+     *
+     * @param entries null if they cannot be read
+     */
+    void read(@Nullable ByteBuffer entries, @Nullable IOException failure);
+  }
+
+  private final Window window;
+  private final Fetcher fetcher;
+  private final Recipient reader = new Recipient(new HeapOutlet());
+  private final Location location = new Location();
+
+  /** Reads through a fetcher that deliveries use too. */
+  public EntryReads(Window window, Fetcher fetcher) {
+    this.window = window;
+    this.fetcher = fetcher;
+  }
+
+  /**
+   * Reads entries of a lane from a sequence on: at least one, no more than so many, and no more
+   * than so many bytes beyond the first. They must be needed by the subscription.
+   */
+  public void read(
+      Subscription subscription, Lane lane, long from, int count, int maxBytes, Taker taker) {
+    if (lane instanceof VolatileLane swift) {
+      ByteBuffer entry = ByteBuffer.allocate(swift.length(from));
+      swift.copyTo(from, entry);
+      taker.read(entry.flip(), null);
+    } else {
+      Consumer consumer = new Consumer(reader, 0, 0, subscription, false);
+      read(consumer, (DurableLane) lane, from, count, maxBytes, taker, false);
+    }
+  }
+
+  private void read(
+      Consumer consumer,
+      DurableLane lane,
+      long from,
+      int count,
+      int maxBytes,
+      Taker taker,
+      boolean again) {
+    if (!lane.locate(from, location)) {
+      taker.read(
+          null,
+          new IOException(
+              "sequence %d of destination %d lane %d has no place"
+                  .formatted(from, lane.destination().id(), lane.code())));
+      return;
+    }
+    if (location.piece() == null && window.contains(location.journalOffset())) {
+      taker.read(fromWindow(from, count, maxBytes), null);
+      return;
+    }
+    Fetch fetch = new Fetch(consumer, lane, maxBytes, again);
+    add(fetch, from, count);
+    try {
+      fetcher.fetch(
+          fetch,
+          done -> {
+            Outlet.Buffer buffer = done.buffer;
+            if (buffer != null && done.taken > 0) {
+              taker.read(buffer.bytes().position(0).limit(done.length), null);
+            } else if (again) {
+              taker.read(null, done.failure);
+            } else {
+              // The place may have changed meanwhile.
+              read(consumer, lane, from, count, maxBytes, taker, true);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      taker.read(null, new IOException("the read loop takes nothing more", e));
+    }
+  }
+
+  private ByteBuffer fromWindow(long from, int count, int maxBytes) {
+    long offset = location.journalOffset();
+    for (long skipped = location.firstSequence(); skipped < from; skipped++) {
+      offset += window.getInt(offset);
+    }
+    long end = Math.min(from + count, location.firstSequence() + location.count());
+    int bytes = window.getInt(offset);
+    for (long next = from + 1; next < end; next++) {
+      int length = window.getInt(offset + bytes);
+      if (bytes + length > maxBytes) {
+        break;
+      }
+      bytes += length;
+    }
+    ByteBuffer entries = ByteBuffer.allocate(bytes);
+    window.copyTo(offset, bytes, entries);
+    return entries.flip();
+  }
+
+  private void add(Fetch fetch, long from, int count) {
+    if (location.piece() != null) {
+      long each = Math.max(1, location.piece().bytes() / location.piece().count());
+      int some = (int) Math.min(count, location.piece().lastSequence() - from + 1);
+      fetch.add(new Fetch.InPiece(from, some, location.piece()), each * some);
+    } else {
+      int some = (int) Math.min(count, location.firstSequence() + location.count() - from);
+      fetch.add(
+          new Fetch.InJournal(
+              from, some, location.firstSequence(), location.journalOffset(), location.bytes()),
+          (long) location.bytes() * some / location.count() + Entry.HEADER_BYTES);
+    }
+  }
+
+  /** Buffers on the heap; nothing is delivered. */
+  private static final class HeapOutlet implements Outlet {
+    @Override
+    public long connectionId() {
+      return 0;
+    }
+
+    @Override
+    public boolean writable() {
+      return true;
+    }
+
+    @Override
+    public Buffer allocate(int bytes) {
+      ByteBuffer buffer = ByteBuffer.allocate(bytes);
+      return new Buffer() {
+        @Override
+        public ByteBuffer bytes() {
+          return buffer;
+        }
+
+        @Override
+        public void release() {}
+      };
+    }
+
+    @Override
+    public void deliver(Batch batch) {
+      throw new IllegalStateException("nothing is delivered to the broker itself");
+    }
+
+    @Override
+    public void pullDone(int consumerId, int pullId, FaultCode code, int retryAfterMillis) {
+      throw new IllegalStateException("the broker itself does not pull");
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.DestinationSettings.RedeliveryOrder;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Attempted;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts failed attempts, durably, and decides what comes of each: the message is free again at
+ * once, waits, or is a dead letter.
+ *
+ * <p>A lost connection counts one attempt for what its sessions had told to have begun and not
+ * settled; where a session told of none, though it does hand messages over before it acknowledges
+ * them, for the oldest in flight to it. All else that was in flight returns uncounted.
+ */
+@OwnedBy("shard")
+final class Attempts {
+  private static final int BYTES_PER_RECORD = 64;
+
+  private final Recorder recorder;
+  private final DeadLetters deadLetters;
+  private final Withheld withheld;
+  private final Ready ready;
+  private final Counters counters;
+  private final Publishing.Admission admission;
+
+  Attempts(
+      Recorder recorder,
+      DeadLetters deadLetters,
+      Withheld withheld,
+      Ready ready,
+      Counters counters,
+      Publishing.Admission admission) {
+    this.recorder = recorder;
+    this.deadLetters = deadLetters;
+    this.withheld = withheld;
+    this.ready = ready;
+    this.counters = counters;
+    this.admission = admission;
+  }
+
+  /**
+   * The application has failed with messages; what of them is in flight to the consumer comes back.
+   * There is room for the record, as for an acknowledgement of the same ranges.
+   *
+   * @param cause what it failed with, if that is known
+   */
+  void failed(
+      PeerSession session, Consumer consumer, List<SequenceRange> ranges, @Nullable String cause) {
+    List<SequenceRange> mine = consumer.holding().mine(ranges);
+    if (mine.isEmpty()) {
+      return;
+    }
+    Subscription subscription = consumer.subscription();
+    count(subscription, mine);
+    consumer.holding().giveBack(mine, true);
+    ready.add(subscription);
+    DeadLetters.LastConsumer last =
+        new DeadLetters.LastConsumer(
+            session.peer().userName(), session.clientId(), session.peer().connectionId(), cause);
+    DestinationSettings settings = subscription.destination().settings();
+    long longestMillis = 0;
+    for (SequenceRange range : mine) {
+      for (long at = range.from(); at < range.from() + range.count(); at++) {
+        counters.redelivered++;
+        if (subscription.isExhausted(range.lane(), at)) {
+          exhausted(subscription, range.lane(), at, last);
+          continue;
+        }
+        long delay = settings.redelivery().delayMillis(subscription.attempts(range.lane(), at));
+        if (delay > 0 && settings.order() == RedeliveryOrder.NON_BLOCKING) {
+          withheld.withhold(subscription, range.lane(), at, delay);
+        } else {
+          longestMillis = Math.max(longestMillis, delay);
+        }
+      }
+    }
+    if (longestMillis > 0) {
+      withheld.pause(subscription, longestMillis);
+    }
+  }
+
+  private void exhausted(
+      Subscription subscription, int lane, long sequence, DeadLetters.LastConsumer last) {
+    var of = subscription.destination().lane(lane);
+    if (of != null && subscription.isFree(lane, sequence)) {
+      subscription.take(of, sequence, 1);
+      deadLetters.exhausted(subscription, lane, sequence, last);
+    }
+  }
+
+  private void count(Subscription subscription, List<SequenceRange> mine) {
+    List<SequenceRange> recorded = new ArrayList<>();
+    List<SequenceRange> unrecorded = new ArrayList<>();
+    for (SequenceRange range : mine) {
+      (Settlements.isRecorded(subscription, range) ? recorded : unrecorded).add(range);
+    }
+    for (int from = 0; from < recorded.size(); from += ShardRecord.MAX_RANGES) {
+      int to = Math.min(recorded.size(), from + ShardRecord.MAX_RANGES);
+      recorder.record(
+          new Attempted(
+              subscription.destination().id(), subscription.id(), recorded.subList(from, to)));
+    }
+    if (!recorded.isEmpty()) {
+      recorder.wantsForce(); // or a crash of both would give one attempt too many
+    }
+    subscription.attempted(unrecorded);
+  }
+
+  /**
+   * A connection is lost: counts what its sessions had begun, before all that is in flight to it
+   * returns. While the journal takes no small record either, an attempt goes uncounted.
+   */
+  void lost(PeerSession session) {
+    session
+        .begun()
+        .forEach(
+            (sessionId, begun) -> {
+              boolean any = false;
+              for (Command.Acked told : begun.told()) {
+                Consumer consumer = session.recipient().consumer(told.consumerId());
+                if (consumer == null || consumer.subscription().isClosed()) {
+                  continue;
+                }
+                List<SequenceRange> mine = consumer.holding().mine(told.ranges());
+                any |= !mine.isEmpty();
+                lost(session, consumer, mine);
+              }
+              if (!any) {
+                lostOldest(session, sessionId);
+              }
+            });
+  }
+
+  private void lostOldest(PeerSession session, int sessionId) {
+    Consumer first = null;
+    Consumer.Oldest oldest = null;
+    for (Consumer consumer : session.recipient().consumers()) {
+      if (consumer.sessionId() == sessionId && !consumer.subscription().isClosed()) {
+        Consumer.Oldest own = consumer.oldest();
+        if (own != null && (oldest == null || own.order() < oldest.order())) {
+          oldest = own;
+          first = consumer;
+        }
+      }
+    }
+    if (first != null && oldest != null) {
+      lost(session, first, List.of(oldest.range()));
+    }
+  }
+
+  private void lost(PeerSession session, Consumer consumer, List<SequenceRange> mine) {
+    if (!mine.isEmpty() && admission.admit(BYTES_PER_RECORD + 20L * mine.size(), false)) {
+      failed(session, consumer, mine, null);
+    }
+  }
+}

@@ -1,0 +1,188 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.MalformedMessageException;
+import io.lightmq.wire.entry.MessageEdit;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides where messages go that failed too often or have expired, and writes on them why: the
+ * properties {@code JMS_LightMQ_Origin}, {@code _OriginKind}, {@code _Subscription}, {@code
+ * _Reason}, {@code _Attempts}, {@code _Time}, and what is known of the last consumer.
+ */
+@OwnedBy("shard")
+final class DeadLetters {
+  private static final Logger log = LoggerFactory.getLogger(DeadLetters.class);
+
+  static final String ORIGIN = MessageEdit.PREFIX + "Origin";
+  static final String ORIGIN_KIND = MessageEdit.PREFIX + "OriginKind";
+  static final String SUBSCRIPTION = MessageEdit.PREFIX + "Subscription";
+  static final String REASON = MessageEdit.PREFIX + "Reason";
+  static final String ATTEMPTS = MessageEdit.PREFIX + "Attempts";
+  static final String TIME = MessageEdit.PREFIX + "Time";
+  static final String CONSUMER_USER = MessageEdit.PREFIX + "ConsumerUser";
+  static final String CONSUMER_CLIENT_ID = MessageEdit.PREFIX + "ConsumerClientId";
+  static final String CONSUMER_CONNECTION = MessageEdit.PREFIX + "ConsumerConnection";
+  static final String EXCEPTION = MessageEdit.PREFIX + "Exception";
+
+  static final String MAX_ATTEMPTS = "max-attempts";
+  static final String EXPIRED = "expired";
+
+  /** Who had a message last, and what it failed with. */
+  record LastConsumer(
+      String user, @Nullable String clientId, long connectionId, @Nullable String exception) {}
+
+  private final Mover mover;
+  private final Subscribing subscribing;
+  private final Counters counters;
+  private final TurnTime time;
+  private final int longestMessage;
+
+  DeadLetters(
+      Mover mover, Subscribing subscribing, Counters counters, TurnTime time, int longestMessage) {
+    this.mover = mover;
+    this.subscribing = subscribing;
+    this.counters = counters;
+    this.time = time;
+    this.longestMessage = longestMessage;
+  }
+
+  /** A message that is in flight to nobody has used up its attempts. */
+  void exhausted(Subscription from, int lane, long sequence, @Nullable LastConsumer last) {
+    mover.offerTaken(from, lane, sequence, new Exhausted(from.attempts(lane, sequence), last));
+  }
+
+  /** A message that is in flight to nobody has expired, and its destination wants it kept. */
+  void expired(Subscription from, int lane, long sequence) {
+    mover.offerTaken(from, lane, sequence, new Expired());
+  }
+
+  /** Whether what expires there goes anywhere. */
+  static boolean keepsExpired(Subscription from) {
+    Destination destination = from.destination();
+    String expiry = destination.settings().expiry();
+    return expiry != null
+        && !(destination.kind() == DestinationKind.QUEUE
+            && destination.name().name().equals(expiry));
+  }
+
+  /** Where a delayed message goes that expired before it was due. */
+  Mover.Goal expiredBefore(Destination origin, ByteBuffer entry) {
+    Map<String, @Nullable Object> facts = new LinkedHashMap<>();
+    facts.put(ORIGIN, origin.name().name());
+    facts.put(ORIGIN_KIND, origin.kind().isQueue() ? "queue" : "topic");
+    facts.put(REASON, EXPIRED);
+    facts.put(ATTEMPTS, 0);
+    facts.put(TIME, time.millis());
+    return goal(origin.settings().expiry(), entry, facts, Reason.EXPIRED);
+  }
+
+  private Map<String, @Nullable Object> facts(Subscription from, String reason, int attempts) {
+    Map<String, @Nullable Object> facts = new LinkedHashMap<>();
+    facts.put(ORIGIN, from.destination().name().name());
+    facts.put(ORIGIN_KIND, from.destination().kind().isQueue() ? "queue" : "topic");
+    if (from.name() != null) {
+      facts.put(SUBSCRIPTION, from.name());
+    }
+    facts.put(REASON, reason);
+    facts.put(ATTEMPTS, attempts);
+    facts.put(TIME, time.millis());
+    return facts;
+  }
+
+  private Mover.Goal goal(
+      @Nullable String queue, ByteBuffer entry, Map<String, @Nullable Object> facts, Reason reason) {
+    if (queue == null) {
+      return new Mover.Goal(null, ByteBuffer.allocate(0), 0, reason);
+    }
+    Destination to =
+        subscribing.resolve(new DestinationName(DestinationKind.QUEUE, queue), true);
+    int at = Entry.messageOffset(entry, 0);
+    int bytes = Entry.messageBytes(entry, 0);
+    ByteBuffer message = entry.slice(at, bytes);
+    try {
+      ByteBuffer edited = MessageEdit.withProperties(entry, at, bytes, facts, 0);
+      if (edited.remaining() > longestMessage) {
+        edited = MessageEdit.withProperties(entry, at, bytes, Map.of(), 0);
+      }
+      message = edited.remaining() > longestMessage ? message : edited;
+    } catch (MalformedMessageException e) {
+      log.warn(
+          "A message for {} does not follow its layout and is moved as it is: {}",
+          queue,
+          e.getMessage());
+    }
+    return new Mover.Goal(to, message, 0, reason);
+  }
+
+  private final class Exhausted implements Mover.Errand {
+    private final int attempts;
+    private final @Nullable LastConsumer last;
+
+    Exhausted(int attempts, @Nullable LastConsumer last) {
+      this.attempts = attempts;
+      this.last = last;
+    }
+
+    @Override
+    public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
+      Map<String, @Nullable Object> facts = facts(from, MAX_ATTEMPTS, attempts);
+      if (last != null) {
+        facts.put(CONSUMER_USER, last.user());
+        facts.put(CONSUMER_CONNECTION, last.connectionId());
+        if (last.clientId() != null) {
+          facts.put(CONSUMER_CLIENT_ID, last.clientId());
+        }
+        if (last.exception() != null) {
+          facts.put(EXCEPTION, last.exception());
+        }
+      }
+      return goal(from.destination().settings().deadLetter(), entry, facts, Reason.MOVED);
+    }
+
+    @Override
+    public void done(Subscription from, long sequence, Mover.Goal goal) {
+      counters.deadLettered(from.destination().id(), from.id());
+      DestinationSettings settings = from.destination().settings();
+      Destination to = goal.to();
+      log.warn(
+          "A message of {} is a dead letter after {} attempts (max-attempts = {}, redelivery-delay ="
+              + " {}) and {}; last consumer {}, exception {}",
+          from.destination().name().name(),
+          attempts,
+          settings.maxAttempts(),
+          settings.redelivery(),
+          to == null ? "is dropped, as dead-letter = none says" : "goes to " + to.name().name(),
+          last == null ? "unknown" : last.user() + "@" + last.connectionId(),
+          last == null ? null : last.exception());
+    }
+  }
+
+  private final class Expired implements Mover.Errand {
+    @Override
+    public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
+      return goal(
+          from.destination().settings().expiry(),
+          entry,
+          facts(from, EXPIRED, from.attempts(lane, sequence)),
+          Reason.EXPIRED);
+    }
+
+    @Override
+    public void done(Subscription from, long sequence, Mover.Goal goal) {
+      counters.expired(from.destination().id(), from.id(), 1);
+    }
+  }
+}

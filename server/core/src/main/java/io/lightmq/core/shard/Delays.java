@@ -1,0 +1,346 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.EntryReads;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.MessageReader;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Delayed messages (Jakarta Messaging 3.1, section 7.9). Until they are due they live under holders:
+ * hidden queues, one for each destination and hour, which are journalled, destaged and kept through
+ * restarts like any other. Shortly before the hour begins the due times are read, a slice at a time;
+ * what falls due is moved to its destination in the order of due times. Messages of hours that are
+ * not near cost no heap beyond the cursors; those of a near hour cost 12 bytes each.
+ *
+ * <p>Due times are by the broker's clock: the arrival of the run or commit plus the delay. A message
+ * whose destination is gone is skipped; one whose time to live is over first expires.
+ */
+@OwnedBy("shard")
+final class Delays {
+  private static final Logger log = LoggerFactory.getLogger(Delays.class);
+
+  /** So long before an hour its due times are read. */
+  static final long LEAD_MILLIS = 300_000;
+
+  /** The clock may jump, so it is looked at least this often. */
+  private static final long LOOK_MILLIS = 60_000;
+
+  private static final long AGAIN_MILLIS = 5;
+  private static final int SLICE_COUNT = 256;
+  private static final int SLICE_BYTES = 256 << 10;
+  private static final int SLICES_PER_TURN = 16;
+  private static final int MAX_READING = 8;
+  private static final int MAX_DELETES = 16;
+
+  private final ShardState state;
+  private final Subscribing subscribing;
+  private final EntryReads reads;
+  private final Mover mover;
+  private final DeadLetters deadLetters;
+  private final Counters counters;
+  private final TurnTime time;
+  private final Runnable wake;
+
+  /** All hours that have a holder, by the holder's id. */
+  private final Map<Long, DueHour> hours = new LinkedHashMap<>();
+
+  /** Those that are not opened, by their beginning. */
+  private final PriorityQueue<DueHour> later =
+      new PriorityQueue<>(Comparator.comparingLong(DueHour::beginMillis));
+
+  private final Set<DueHour> open = new LinkedHashSet<>();
+
+  /** Opened ones with messages whose due time is not known. */
+  private final Set<DueHour> unread = new LinkedHashSet<>();
+
+  private int reading;
+  private long againMillis = Long.MAX_VALUE;
+  private long lookMillis;
+
+  Delays(
+      ShardState state,
+      Subscribing subscribing,
+      EntryReads reads,
+      Mover mover,
+      DeadLetters deadLetters,
+      Counters counters,
+      TurnTime time,
+      Runnable wake) {
+    this.state = state;
+    this.subscribing = subscribing;
+    this.reads = reads;
+    this.mover = mover;
+    this.deadLetters = deadLetters;
+    this.counters = counters;
+    this.time = time;
+    this.wake = wake;
+  }
+
+  /** Finds the holders that a start has recovered. */
+  void recover() {
+    for (Destination destination : state.destinations().all()) {
+      know(destination);
+    }
+  }
+
+  private @Nullable DueHour know(Destination holder) {
+    DueHour hour = DueHour.of(holder);
+    if (hour != null) {
+      hours.put(holder.id(), hour);
+      later.add(hour);
+    }
+    return hour;
+  }
+
+  /** The run's messages by where they go now: the destination itself or the holder of an hour. */
+  Map<Destination, Runs.Checked> split(Destination destination, Runs.Checked run) {
+    Map<Long, List<Integer>> byHour = new LinkedHashMap<>();
+    ByteBuffer messages = run.messages();
+    int at = messages.position();
+    for (int i = 0; i < run.count(); i++) {
+      long delay = MessageReader.deliveryDelayMillis(messages, at + 4);
+      long hour = delay <= 0 ? -1 : dueMillis(time.millis(), delay) / DueHour.HOUR_MILLIS;
+      byHour.computeIfAbsent(hour, key -> new ArrayList<>()).add(at);
+      at += 4 + messages.getInt(at);
+    }
+    Map<Destination, Runs.Checked> split = new LinkedHashMap<>();
+    byHour.forEach(
+        (hour, places) ->
+            split.put(hour < 0 ? destination : holder(hour, destination), run.only(places)));
+    return split;
+  }
+
+  /** When a message is due that came at a time; far delays end before the clock does. */
+  static long dueMillis(long nowMillis, long delayMillis) {
+    long most = Long.MAX_VALUE / 4;
+    return delayMillis > most - nowMillis ? most : nowMillis + delayMillis;
+  }
+
+  private Destination holder(long hour, Destination destination) {
+    Destination known = state.destinations().find(DueHour.name(hour, destination.id()));
+    if (known != null) {
+      return known;
+    }
+    DestinationSettings settings =
+        destination.settings().with(Map.of("max-attempts", "0", "expiry", "none"));
+    Destination holder = subscribing.create(DueHour.name(hour, destination.id()), settings);
+    know(holder);
+    return holder;
+  }
+
+  /** Messages were put under a holder. */
+  void came(Destination holder) {
+    DueHour hour = hours.get(holder.id());
+    if (hour != null && hour.opened) {
+      unread.add(hour);
+    }
+  }
+
+  /** Messages that wait for their time. */
+  long waiting() {
+    long sum = 0;
+    for (DueHour hour : hours.values()) {
+      sum += hour.subscription().backlog();
+    }
+    return sum;
+  }
+
+  /** How many messages wait for each destination. */
+  Map<Long, Long> waitingByDestination() {
+    Map<Long, Long> waiting = new HashMap<>();
+    for (DueHour hour : hours.values()) {
+      waiting.merge(hour.destinationId(), hour.subscription().backlog(), Long::sum);
+    }
+    return waiting;
+  }
+
+  // ---- a turn's share ----
+
+  /** Opens hours, reads due times and moves what is due. */
+  void turn() {
+    if (hours.isEmpty()) {
+      return;
+    }
+    long now = time.millis();
+    while (!later.isEmpty() && later.element().beginMillis() - LEAD_MILLIS <= now) {
+      DueHour hour = later.remove();
+      hour.opened = true;
+      open.add(hour);
+      unread.add(hour);
+    }
+    readSome();
+    againMillis = Long.MAX_VALUE;
+    for (DueHour hour : open) {
+      move(hour, now);
+    }
+  }
+
+  /** When there is something to do next, by the broker's wall clock. */
+  long nextMillis() {
+    if (hours.isEmpty()) {
+      return Long.MAX_VALUE;
+    }
+    if (lookMillis <= time.millis()) {
+      lookMillis = time.millis() + LOOK_MILLIS;
+    }
+    long next = Math.min(againMillis, lookMillis);
+    if (!later.isEmpty()) {
+      next = Math.min(next, later.element().beginMillis() - LEAD_MILLIS);
+    }
+    for (DueHour hour : open) {
+      next = Math.min(next, hour.nextMillis());
+    }
+    return next;
+  }
+
+  private void move(DueHour hour, long now) {
+    Subscription subscription = hour.subscription();
+    while (hour.nextMillis() <= now) {
+      int lane = hour.heap.lane();
+      long sequence = hour.heap.sequence();
+      if (subscription.isUnacknowledged(lane, sequence)) {
+        boolean free = subscription.isFree(lane, sequence);
+        if (mover.room() <= 0 || (!free && !subscription.isInFlight(lane, sequence))) {
+          // Its mark is not reached yet, or too many moves wait.
+          againMillis = now + AGAIN_MILLIS;
+          return;
+        }
+        if (free) {
+          mover.offer(subscription, lane, sequence, new Due(hour));
+        }
+      }
+      hour.heap.remove();
+    }
+  }
+
+  private void readSome() {
+    Iterator<DueHour> each = unread.iterator();
+    int slices = 0;
+    while (each.hasNext() && reading < MAX_READING) {
+      DueHour hour = each.next();
+      while (!hour.reading && slices++ < SLICES_PER_TURN && readSlice(hour)) {
+        // What is in memory has been read already.
+      }
+      if (!hour.reading && slices <= SLICES_PER_TURN) {
+        each.remove();
+      }
+    }
+    if (slices > SLICES_PER_TURN) {
+      wake.run();
+    }
+  }
+
+  /** Reads one slice of due times; false if all are known. */
+  private boolean readSlice(DueHour hour) {
+    Subscription subscription = hour.subscription();
+    List<Lane> lanes = new ArrayList<>(hour.holder().durableLanes());
+    lanes.addAll(hour.holder().swiftLanes());
+    for (Lane lane : lanes) {
+      long from = subscription.nextUnacknowledged(lane.code(), hour.unread(lane));
+      if (from >= 0) {
+        int count = subscription.unacknowledgedRun(lane.code(), from, SLICE_COUNT);
+        hour.reading = true;
+        reading++;
+        reads.read(
+            subscription,
+            lane,
+            from,
+            count,
+            SLICE_BYTES,
+            (entries, failure) -> {
+              hour.reading = false;
+              reading--;
+              if (entries != null) {
+                took(hour, lane, entries);
+              } else {
+                log.error(
+                    "A due time of destination {} cannot be read, its message is passed over until"
+                        + " the next start",
+                    hour.destinationId(),
+                    failure);
+                counters.damagedReads++;
+                hour.readTo(lane, from + 1);
+              }
+            });
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void took(DueHour hour, Lane lane, ByteBuffer entries) {
+    int at = entries.position();
+    while (at < entries.limit()) {
+      long sequence = Entry.sequence(entries, at);
+      hour.add(Entry.dueMillis(entries, at), lane.code(), sequence);
+      hour.readTo(lane, sequence + 1);
+      at += Entry.length(entries, at);
+    }
+  }
+
+  /** Once a second: drops holders that are done with, or whose destination is gone. */
+  void tick() {
+    List<DueHour> done = new ArrayList<>();
+    for (DueHour hour : hours.values()) {
+      boolean gone = state.destinations().find(hour.destinationId()) == null;
+      boolean empty = hour.isOver(time.millis()) && hour.subscription().backlog() == 0;
+      if ((gone || empty) && !hour.reading && done.size() < MAX_DELETES) {
+        done.add(hour);
+      }
+    }
+    for (DueHour hour : done) {
+      hours.remove(hour.holder().id());
+      open.remove(hour);
+      unread.remove(hour);
+      later.remove(hour);
+      subscribing.delete(hour.holder());
+    }
+  }
+
+  /** A message that has fallen due. */
+  private final class Due implements Mover.Errand {
+    private final DueHour hour;
+
+    Due(DueHour hour) {
+      this.hour = hour;
+    }
+
+    @Override
+    public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
+      Destination to = state.destinations().find(hour.destinationId());
+      long expiry = Entry.expiryMillis(entry, 0);
+      if (to != null && expiry != 0 && expiry <= time.millis()) {
+        return deadLetters.expiredBefore(to, entry);
+      }
+      ByteBuffer message =
+          entry.slice(Entry.messageOffset(entry, 0), Entry.messageBytes(entry, 0));
+      return new Mover.Goal(to, message, expiry, Reason.MOVED);
+    }
+
+    @Override
+    public void done(Subscription from, long sequence, Mover.Goal goal) {
+      if (goal.reason() == Reason.EXPIRED) {
+        counters.allExpired++;
+      }
+    }
+  }
+}

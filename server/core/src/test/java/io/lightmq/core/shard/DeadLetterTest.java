@@ -1,0 +1,193 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Failed attempts: counted, waited for, and given up; in the broker alone. */
+class DeadLetterTest {
+  /** Of a rule with three attempts. */
+  private static final DestinationName POISON =
+      new DestinationName(DestinationKind.QUEUE, "poison.a");
+
+  private static final DestinationName DLQ = new DestinationName(DestinationKind.QUEUE, "DLQ");
+
+  private static FakePeer consuming(BrokerHarness h, DestinationName queue) {
+    FakePeer peer = h.attach();
+    h.consumer(peer, 1, queue, Subscribe.QUEUE, null);
+    return peer;
+  }
+
+  private static long send(BrokerHarness h, DestinationName queue, String... texts) {
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, queue);
+    h.receipt(peer, h.publish(peer, id, 1, texts));
+    return id;
+  }
+
+  private static void fail(BrokerHarness h, FakePeer peer, long id, Received message) {
+    h.broker.submit(
+        new Command.Return(
+            peer,
+            0,
+            List.of(new Command.Acked(1, id, List.of(message.range()))),
+            true,
+            "java.lang.IllegalStateException: no"));
+    h.loops.runUntilIdle();
+  }
+
+  private static void set(BrokerHarness h, DestinationName queue, String key, String text) {
+    h.admin("destination.set", Map.of("name", queue.name(), key, text));
+  }
+
+  @Test
+  void aMessageThatFailsTooOftenGoesToTheDeadLetterQueueAndSaysWhy() throws Exception {
+    BrokerHarness h = new BrokerHarness(1).open();
+    long id = send(h, POISON, "bad", "good");
+    FakePeer peer = consuming(h, POISON);
+    for (int attempt = 1; attempt <= 3; attempt++) {
+      Received bad = h.pull(peer, 1, 1).get(0);
+      assertThat(bad.text()).isEqualTo("bad");
+      assertThat(bad.deliveries()).isEqualTo(attempt - 1);
+      fail(h, peer, id, bad);
+    }
+    assertThat(h.pull(peer, 1, 10))
+        .extracting(Received::text, Received::deliveries)
+        .containsExactly(org.assertj.core.groups.Tuple.tuple("good", 0));
+    assertThat(peer.properties.get(3)).containsOnlyKeys("n");
+    FakePeer dead = consuming(h, DLQ);
+    Received letter = h.pull(dead, 1, 10).get(0);
+    assertThat(letter.text()).isEqualTo("bad");
+    assertThat(letter.deliveries()).isZero();
+    assertThat(dead.properties.get(0))
+        .containsEntry("JMS_LightMQ_Origin", "poison.a")
+        .containsEntry("JMS_LightMQ_OriginKind", "queue")
+        .containsEntry("JMS_LightMQ_Reason", "max-attempts")
+        .containsEntry("JMS_LightMQ_Attempts", 3)
+        .containsEntry("JMS_LightMQ_ConsumerUser", "ada")
+        .containsEntry("JMS_LightMQ_ConsumerConnection", peer.connectionId)
+        .containsEntry("JMS_LightMQ_Exception", "java.lang.IllegalStateException: no");
+    h.close();
+  }
+
+  @Test
+  void attemptsAreKeptThroughPowerCutsAndCheckpointsAndTheMoveIsWholeOrNot() throws Exception {
+    BrokerHarness h = new BrokerHarness(2).open();
+    long id = send(h, POISON, "bad");
+    for (int attempt = 1; attempt <= 3; attempt++) {
+      FakePeer peer = consuming(h, POISON);
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+      if (attempt == 2) {
+        h.close();
+      } else {
+        h.crash(true);
+      }
+      h.open();
+    }
+    // What the last cut found half done is done when the next consumer comes.
+    assertThat(h.pull(consuming(h, POISON), 1, 1)).isEmpty();
+    h.loops.runUntilIdle();
+    assertThat(h.pull(consuming(h, DLQ), 1, 10)).extracting(Received::text).containsExactly("bad");
+    h.close();
+  }
+
+  @Test
+  void aLostConnectionCountsWhatItsSessionHadBegunAndNoNeighbour() throws Exception {
+    BrokerHarness h = new BrokerHarness(3).open();
+    long id = send(h, POISON, "bad", "x", "y", "z");
+    for (int process = 1; process <= 3; process++) {
+      FakePeer peer = consuming(h, POISON);
+      h.broker.submit(new Command.Begun(peer, 1, true, List.of()));
+      List<Received> got = h.pull(peer, 1, 10);
+      assertThat(got).extracting(Received::text).containsExactly("bad", "x", "y", "z");
+      h.broker.submit(new Command.Detach(peer, false));
+      h.loops.runUntilIdle();
+    }
+    assertThat(h.pull(consuming(h, DLQ), 1, 10)).extracting(Received::text).containsExactly("bad");
+    // A session that tells exactly what it has begun.
+    for (int process = 1; process <= 3; process++) {
+      FakePeer peer = consuming(h, POISON);
+      List<Received> got = h.pull(peer, 1, 10);
+      SequenceRange second = got.get(1).range();
+      h.broker.submit(
+          new Command.Begun(
+              peer, 1, false, List.of(new Command.Acked(1, id, List.of(second)))));
+      h.broker.submit(new Command.Detach(peer, false));
+      h.loops.runUntilIdle();
+    }
+    assertThat(h.pull(consuming(h, DLQ), 1, 10)).extracting(Received::text).containsExactly("y");
+    // A session that told nothing, since it acknowledges what it hands over.
+    for (int process = 1; process <= 5; process++) {
+      FakePeer peer = consuming(h, POISON);
+      assertThat(h.pull(peer, 1, 10)).extracting(Received::text).containsExactly("x", "z");
+      h.broker.submit(new Command.Detach(peer, false));
+      h.loops.runUntilIdle();
+    }
+    h.close();
+  }
+
+  @Test
+  void inOrderTheOthersWaitWithAFailedMessage() throws Exception {
+    BrokerHarness h = new BrokerHarness(4).open();
+    long id = send(h, POISON, "a", "b");
+    set(h, POISON, "redelivery-delay", "10s,60s");
+    FakePeer peer = consuming(h, POISON);
+    fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    assertThat(h.pull(peer, 1, 10)).isEmpty();
+    h.loops.advance(9_900_000_000L);
+    assertThat(h.pull(peer, 1, 10)).isEmpty();
+    h.loops.advance(200_000_000L);
+    List<Received> got = new ArrayList<>(h.pull(peer, 1, 10));
+    assertThat(got).extracting(Received::text).containsExactly("a", "b");
+    fail(h, peer, id, got.get(0));
+    h.loops.advance(59_000_000_000L);
+    assertThat(h.pull(peer, 1, 10)).isEmpty();
+    h.loops.advance(2_000_000_000L);
+    assertThat(h.pull(peer, 1, 10)).extracting(Received::text).containsExactly("a");
+    h.close();
+  }
+
+  @Test
+  void withoutOrderTheOthersGoOnAndAPurgeTakesWhatWaits() throws Exception {
+    BrokerHarness h = new BrokerHarness(5).open();
+    long id = send(h, POISON, "a", "b", "c");
+    set(h, POISON, "redelivery-delay", "10s");
+    set(h, POISON, "redelivery-order", "non-blocking");
+    FakePeer peer = consuming(h, POISON);
+    fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    List<Received> got = new ArrayList<>(h.pull(peer, 1, 10));
+    assertThat(got).extracting(Received::text).containsExactly("b", "c");
+    h.loops.advance(10_100_000_000L);
+    assertThat(h.pull(peer, 1, 10)).extracting(Received::text).containsExactly("a");
+    fail(h, peer, id, got.get(0));
+    assertThat(h.admin("destination.purge", Map.of("name", "poison.a"))).contains("\"messages\":1");
+    h.loops.advance(20_000_000_000L);
+    assertThat(h.pull(peer, 1, 10)).isEmpty();
+    h.close();
+  }
+
+  @Test
+  void deadLettersOfTheDeadLetterQueueStayAndWithoutOneTheyAreDropped() throws Exception {
+    BrokerHarness h = new BrokerHarness(6).open();
+    long id = send(h, POISON, "a");
+    set(h, POISON, "dead-letter", "poison.a");
+    FakePeer peer = consuming(h, POISON);
+    for (int i = 0; i < 5; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    Received still = h.pull(peer, 1, 1).get(0);
+    set(h, POISON, "dead-letter", "none");
+    fail(h, peer, id, still);
+    assertThat(h.pull(peer, 1, 1)).isEmpty();
+    assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":0");
+    h.close();
+  }
+}

@@ -1,0 +1,218 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Delayed messages, in the broker alone (Jakarta Messaging 3.1, section 7.9). */
+class DelayTest {
+  private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "later");
+  private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "news");
+  private static final long SECOND = 1_000_000_000L;
+  private static final long DAY_MILLIS = 86_400_000L;
+
+  private static BrokerHarness open(long seed) throws IOException {
+    BrokerHarness h = new BrokerHarness(seed);
+    h.keepTime = true;
+    return h.open();
+  }
+
+  private static FaultCode send(
+      BrokerHarness h, FakePeer peer, long id, long number, long delayMillis, String... texts) {
+    int c = h.nextCorrelation();
+    h.broker.submit(
+        new Command.Publish(
+            peer, c, id, number, texts.length, h.bytes(number > 0, 0, delayMillis, texts)));
+    return h.receipt(peer, c);
+  }
+
+  private static FakePeer consuming(BrokerHarness h, DestinationName queue) {
+    FakePeer peer = h.attach();
+    h.consumer(peer, 1, queue, Subscribe.QUEUE, null);
+    return peer;
+  }
+
+  private static List<String> texts(List<Received> received) {
+    return received.stream().map(Received::text).toList();
+  }
+
+  @Test
+  void delayedMessagesComeInTheOrderOfTheirTimesAndNotBefore() throws Exception {
+    BrokerHarness h = open(1);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    send(h, peer, id, 1, 20_000, "twenty");
+    send(h, peer, id, 2, 10_000, "ten");
+    send(h, peer, id, 3, 0, "now");
+    send(h, peer, id, 0, 5_000, "five, not persistent");
+    FakePeer reader = consuming(h, QUEUE);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("now");
+    assertThat(h.admin("destination.list", Map.of())).doesNotContain("$lightmq");
+    assertThat(h.admin("destination.show", Map.of("name", "later"))).contains("\"delayed\":3");
+    h.loops.advance(4_900_000_000L);
+    assertThat(h.pull(reader, 1, 10)).isEmpty();
+    h.loops.advance(SECOND / 5);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("five, not persistent");
+    h.loops.advance(20 * SECOND);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("ten", "twenty");
+    assertThat(h.admin("destination.show", Map.of("name", "later"))).contains("\"delayed\":0");
+    h.close();
+  }
+
+  @Test
+  void aMessageForNextYearIsKeptThroughCheckpointsAndPowerCuts() throws Exception {
+    BrokerHarness h = open(2);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    send(h, peer, id, 1, 365 * DAY_MILLIS, "next year");
+    send(h, peer, id, 0, 2 * DAY_MILLIS, "gone with the restart");
+    h.crash(true);
+    h.open();
+    for (int quarter = 0; quarter < 4; quarter++) {
+      h.loops.simulatedClock().advance(91 * DAY_MILLIS * 1_000_000L);
+      h.close();
+      h.open();
+    }
+    FakePeer reader = consuming(h, QUEUE);
+    assertThat(h.pull(reader, 1, 10)).isEmpty();
+    h.loops.simulatedClock().advance(DAY_MILLIS * 1_000_000L);
+    h.loops.advance(SECOND);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("next year");
+    h.close();
+  }
+
+  @Test
+  void aRunWithSeveralDelaysCountsOnceThroughARepetition() throws Exception {
+    BrokerHarness h = open(3);
+    UUID link = new UUID(7, 7);
+    FakePeer peer = h.attach(link, 1, 1, null);
+    long id = h.producer(peer, QUEUE);
+    int commit = h.nextCorrelation();
+    h.broker.submit(
+        new Command.Commit(
+            peer,
+            commit,
+            1,
+            1,
+            List.of(
+                new Command.StagedRun(id, true, 1, h.bytes(true, 0, "now")),
+                new Command.StagedRun(id, true, 2, h.bytes(true, 0, 3_600_000, "a", "b")),
+                new Command.StagedRun(id, false, 1, h.bytes(false, 0, 1_000, "fast"))),
+            List.of()));
+    assertThat(h.receipt(peer, commit)).isEqualTo(FaultCode.OK);
+    h.crash(false);
+    h.open();
+    FakePeer again = h.attach(link, 2, 1, null);
+    assertThat(send(h, again, id, 1, 0, "repeated")).isEqualTo(FaultCode.OK);
+    FakePeer reader = consuming(h, QUEUE);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("now");
+    h.loops.advance(3_601 * SECOND);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("a", "b");
+    h.close();
+  }
+
+  @Test
+  void aDelayedMessageOfATopicGoesToWhoSubscribesWhenItIsDue() throws Exception {
+    BrokerHarness h = open(4);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, TOPIC);
+    send(h, peer, id, 1, 10_000, "persistent");
+    send(h, peer, id, 0, 10_000, "not");
+    h.consumer(peer, 1, TOPIC, Subscribe.PLAIN, null);
+    h.loops.advance(11 * SECOND);
+    h.consumer(peer, 2, TOPIC, Subscribe.PLAIN, null);
+    h.loops.runUntilIdle();
+    assertThat(texts(h.pull(peer, 1, 10))).containsExactlyInAnyOrder("persistent", "not");
+    assertThat(h.pull(peer, 2, 10)).isEmpty();
+    h.close();
+  }
+
+  @Test
+  void whatExpiresBeforeItIsDueIsNeverDeliveredAndADeletedQueueIsSkipped() throws Exception {
+    BrokerHarness h = open(5);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    int c = h.nextCorrelation();
+    h.broker.submit(
+        new Command.Publish(peer, c, id, 1, 1, h.bytes(true, 5_000, 10_000, "too late")));
+    h.receipt(peer, c);
+    h.admin("destination.set", Map.of("name", "later", "expiry", "expired"));
+    h.loops.advance(11 * SECOND);
+    assertThat(h.pull(consuming(h, QUEUE), 1, 10)).isEmpty();
+    FakePeer expired = consuming(h, new DestinationName(DestinationKind.QUEUE, "expired"));
+    assertThat(texts(h.pull(expired, 1, 10))).containsExactly("too late");
+    assertThat(expired.properties.get(0))
+        .containsEntry("JMS_LightMQ_Reason", "expired")
+        .containsEntry("JMS_LightMQ_Origin", "later");
+    send(h, peer, id, 2, 10_000, "nowhere");
+    h.admin("destination.delete", Map.of("name", "later", "force", "true"));
+    h.loops.advance(20 * SECOND);
+    assertThat(h.pull(consuming(h, QUEUE), 1, 10)).isEmpty();
+    h.close();
+  }
+
+  /** {@code -Dlightmq.delayed=100000} is the full size. */
+  @Test
+  void noneIsEarlyNoneIsLostAndNoneIsLateByASecondThroughThreePowerCuts() throws Exception {
+    int count = Integer.getInteger("lightmq.delayed", 3_000);
+    BrokerHarness h = new BrokerHarness(6);
+    h.keepTime = true;
+    h.settings = BrokerHarness.settings(Math.max(1 << 18, count * 40), 1 << 17);
+    h.open();
+    Random random = new Random(6);
+    FakePeer peer = h.attach(new UUID(1, 1), 1, 1, null);
+    long id = h.producer(peer, QUEUE);
+    long[] dues = new long[count];
+    for (int i = 0; i < count; i++) {
+      long delay = 60_000 + random.nextInt(3_600_000);
+      dues[i] = h.loops.clock().wallMillis() + delay;
+      assertThat(send(h, peer, id, i + 1, delay, Integer.toString(i))).isEqualTo(FaultCode.OK);
+    }
+    BitSet came = new BitSet();
+    long latest = 0;
+    int extra = 0;
+    long begin = h.loops.clock().nanos();
+    FakePeer reader = consuming(h, QUEUE);
+    for (int second = 0; second <= 3_661; second++) {
+      if (second == 900 || second == 1_800 || second == 2_700) {
+        h.crash(second != 1_800);
+        h.open();
+        reader = consuming(h, QUEUE);
+      }
+      h.loops.advance(Math.max(0, begin + second * SECOND - h.loops.clock().nanos()));
+      List<Received> got = h.pull(reader, 1, 10_000);
+      while (!got.isEmpty()) {
+        long now = h.loops.clock().wallMillis();
+        SequenceRange[] ranges = new SequenceRange[got.size()];
+        for (int i = 0; i < ranges.length; i++) {
+          Received each = got.get(i);
+          int number = Integer.parseInt(each.text());
+          ranges[i] = each.range();
+          assertThat(now).isGreaterThanOrEqualTo(dues[number]);
+          extra += came.get(number) ? 1 : 0;
+          came.set(number);
+          latest = Math.max(latest, now - dues[number]);
+        }
+        h.acknowledge(reader, 1, id, ranges);
+        got = h.pull(reader, 1, 10_000);
+      }
+    }
+    assertThat(came.cardinality()).isEqualTo(count);
+    assertThat(extra).as("acknowledged, and came again").isZero();
+    // One second is the step in which this test looks.
+    assertThat(latest).isLessThan(2_000);
+    h.close();
+  }
+}
