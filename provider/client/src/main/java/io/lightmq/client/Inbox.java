@@ -46,6 +46,7 @@ final class Inbox {
   private final HandedOver handedOver;
   private final Acknowledging acknowledging;
   private final Returning returns;
+  private final Begun begun;
   private final Receiving receiving;
   private final Listening listening;
   private long arrivals;
@@ -53,12 +54,14 @@ final class Inbox {
   /**
    * The receiving half of one session.
    *
+   * @param sessionId of the broker's session that its consumers belong to
    * @param transaction names the session's current transaction
    * @param tell tells the connection's exception listener
    */
   Inbox(
       AckMode mode,
       BrokerLink link,
+      int sessionId,
       Messages messages,
       ClientSettings settings,
       String threadName,
@@ -73,6 +76,7 @@ final class Inbox {
     int requestTimeoutMillis = settings.link().requestTimeoutMillis();
     this.handedOver = new HandedOver(mode, gate);
     this.acknowledging = new Acknowledging(mode, link, gate);
+    this.begun = new Begun(mode, link, sessionId);
     this.returns = new Returning(mode, link, gate, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
     this.listening = new Listening(this, gate, mode, consumers, threadName, tell);
@@ -133,6 +137,7 @@ final class Inbox {
           consumers.forEach(ConsumerQueue::lost);
           acknowledging.lost();
           handedOver.lost();
+          begun.lost();
         });
     settled(listening.takeLoaded());
   }
@@ -141,6 +146,7 @@ final class Inbox {
     gate.change(
         () -> {
           gate.linkUp(true);
+          begun.restored();
           consumers.forEach(this::pullMore);
         });
   }
@@ -169,6 +175,9 @@ final class Inbox {
 
   /** Sets or removes a listener; one that runs is waited for. */
   void listen(ConsumerQueue consumer, @Nullable MessageListener listener) throws JMSException {
+    if (listener != null) {
+      begun.begins(true);
+    }
     listening.set(consumer, listener);
   }
 
@@ -225,6 +234,7 @@ final class Inbox {
       throws JMSException {
     Arrived next;
     int lossesBefore;
+    begun.begins(false);
     gate.lock();
     try {
       next = receiving.next(consumer, waitMillis);
@@ -253,6 +263,7 @@ final class Inbox {
       if (mode.isExplicit()) {
         consumer.handedOver();
         handedOver.add(next, lossesBefore);
+        begun.handedOver(next, false);
       } else {
         acknowledging.acknowledge(next);
       }
@@ -281,6 +292,8 @@ final class Inbox {
   /** A message goes to a listener; with the gate's lock held. */
   void handOver(Arrived message) {
     handedOver.add(message, handedOver.losses());
+    // A connection consumer's messages are in flight to its own session in the broker.
+    message.consumer().inbox().begun.handedOver(message, true);
   }
 
   /** A listener has done its message; with the gate's lock held. */
@@ -383,7 +396,8 @@ final class Inbox {
         each.giveBack(
             each.consumers,
             attemptedIn.getOrDefault(each, List.of()),
-            loadedIn.getOrDefault(each, List.of()));
+            loadedIn.getOrDefault(each, List.of()),
+            null);
       }
     } finally {
       settled(attempted);
@@ -400,13 +414,13 @@ final class Inbox {
   }
 
   /** A listener has failed: its message comes again, before what waits behind it. */
-  void comeAgain(Arrived message) throws JMSException {
+  void comeAgain(Arrived message, @Nullable String cause) throws JMSException {
     List<Arrived> loaded = listening.takeLoaded();
     try {
       message
           .consumer()
           .inbox()
-          .giveBack(List.of(message.consumer()), List.of(message), loaded);
+          .giveBack(List.of(message.consumer()), List.of(message), loaded, cause);
     } finally {
       settled(loaded);
     }
@@ -414,10 +428,13 @@ final class Inbox {
 
   /** Gives back messages with all that waits in these consumers, which are this inbox's. */
   private void giveBack(
-      List<ConsumerQueue> from, List<Arrived> attempted, List<Arrived> unattempted)
+      List<ConsumerQueue> from,
+      List<Arrived> attempted,
+      List<Arrived> unattempted,
+      @Nullable String cause)
       throws JMSException {
     try {
-      returns.inOrder(from, attempted, unattempted);
+      returns.inOrder(from, attempted, unattempted, cause);
     } finally {
       gate.change(() -> consumers.forEach(this::pullMore));
     }

@@ -55,6 +55,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
         new Inbox(
             AckMode.CLIENT,
             link,
+            sessionId,
             new Messages(
                 connection.settings().trust(),
                 connection.destinations(),

@@ -24,6 +24,7 @@ final class LightmqJmsProducer implements JMSProducer {
   private boolean disableTimestamp;
   private int deliveryMode = DeliveryMode.PERSISTENT;
   private int priority = Message.DEFAULT_PRIORITY;
+  private long deliveryDelayMillis;
   private long timeToLiveMillis;
   private @Nullable CompletionListener async;
   private @Nullable Object correlationId; // String or byte[]
@@ -59,6 +60,7 @@ final class LightmqJmsProducer implements JMSProducer {
                       deliveryMode,
                       priority,
                       timeToLiveMillis,
+                      deliveryDelayMillis,
                       !disableMessageId,
                       !disableTimestamp),
                   async);
@@ -184,12 +186,13 @@ final class LightmqJmsProducer implements JMSProducer {
   @Override
   public JMSProducer setDeliveryDelay(long millis) {
     Unchecked.run(() -> LightmqProducer.checkDelay(millis));
+    deliveryDelayMillis = millis;
     return this;
   }
 
   @Override
   public long getDeliveryDelay() {
-    return 0;
+    return deliveryDelayMillis;
   }
 
   @Override

@@ -22,6 +22,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   private boolean disableTimestamp;
   private int deliveryMode = DeliveryMode.PERSISTENT;
   private int priority = Message.DEFAULT_PRIORITY;
+  private long deliveryDelayMillis;
   private long timeToLiveMillis;
   private volatile boolean closed;
 
@@ -111,22 +112,19 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   public void setDeliveryDelay(long millis) throws JMSException {
     requireOpen();
     checkDelay(millis);
+    deliveryDelayMillis = millis;
   }
 
-  /** Only 0 can be had so far. */
   static void checkDelay(long millis) throws JMSException {
     if (millis < 0) {
       throw JmsFaults.invalidArgument("the delivery delay is at least 0 ms, not " + millis);
-    }
-    if (millis > 0) {
-      throw JmsFaults.unavailable("a delivery delay is");
     }
   }
 
   @Override
   public long getDeliveryDelay() throws JMSException {
     requireOpen();
-    return 0;
+    return deliveryDelayMillis;
   }
 
   @Override
@@ -262,7 +260,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
 
   private Outbound.Options options(int mode, int newPriority, long liveMillis) {
     return new Outbound.Options(
-        mode, newPriority, liveMillis, !disableMessageId, !disableTimestamp);
+        mode, newPriority, liveMillis, deliveryDelayMillis, !disableMessageId, !disableTimestamp);
   }
 
   // ---- the older names ----

@@ -70,6 +70,7 @@ final class LightmqSession implements QueueSession, TopicSession {
         new Inbox(
             mode,
             link,
+            id,
             messages,
             settings,
             name,

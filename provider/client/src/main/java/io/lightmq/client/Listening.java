@@ -1,6 +1,7 @@
 package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
+import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
@@ -239,10 +240,10 @@ final class Listening {
   /** Runs a listener and settles its message. */
   void run(Work work) {
     Arrived message = work.message();
-    boolean failed = !ran(work);
-    if (!mode.isExplicit() && isToComeAgain(message, failed)) {
+    Throwable failure = ran(work);
+    if (!mode.isExplicit() && isToComeAgain(message, failure != null)) {
       try {
-        inbox.comeAgain(message);
+        inbox.comeAgain(message, failure == null ? null : text(failure));
       } catch (JMSException e) {
         LOG.debug("{}: returning a message failed", name, e);
       }
@@ -257,10 +258,19 @@ final class Listening {
     }
   }
 
-  private boolean ran(Work work) {
+  /** What a failure is called in the dead letter, if it becomes one. */
+  private static String text(Throwable failure) {
+    String text = failure.toString();
+    return text.length() <= Protocol.MAX_CAUSE_CHARS
+        ? text
+        : text.substring(0, Protocol.MAX_CAUSE_CHARS);
+  }
+
+  /** What the listener has thrown, or null. */
+  private @Nullable Throwable ran(Work work) {
     try {
       work.listener().onMessage(inbox.message(work.message()));
-      return true;
+      return null;
     } catch (Throwable e) {
       LOG.warn(
           "{}: the message listener failed at delivery {} of a message",
@@ -271,7 +281,7 @@ final class Listening {
         tell.accept(
             JmsFaults.of(FaultCode.BAD_REQUEST, "a message listener ended with an error: " + e, e));
       }
-      return false;
+      return e;
     }
   }
 

@@ -39,6 +39,7 @@ final class Outbound {
       int deliveryMode,
       int priority,
       long timeToLiveMillis,
+      long deliveryDelayMillis,
       boolean withId,
       boolean withTimestamp) {}
 
@@ -155,6 +156,7 @@ final class Outbound {
             persistent,
             options.priority(),
             options.timeToLiveMillis(),
+            options.deliveryDelayMillis(),
             options.withId() ? new MessageId(link.id(), messageNumbers.incrementAndGet()) : null,
             System.currentTimeMillis(),
             options.withTimestamp(),

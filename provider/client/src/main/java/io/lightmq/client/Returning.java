@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,8 +49,13 @@ final class Returning {
    *
    * @param attempted what the application has begun with
    * @param unattempted what has left the consumers, but the application has not seen
+   * @param cause what the application has failed with, if that is known
    */
-  void inOrder(List<ConsumerQueue> from, List<Arrived> attempted, List<Arrived> unattempted)
+  void inOrder(
+      List<ConsumerQueue> from,
+      List<Arrived> attempted,
+      List<Arrived> unattempted,
+      @Nullable String cause)
       throws JMSException {
     if (mode == AckMode.NONE) {
       return;
@@ -62,10 +68,10 @@ final class Returning {
     try {
       List<Arrived> untouched = new ArrayList<>(unattempted);
       untouched.addAll(drain(from));
-      all(attempted, untouched);
+      all(attempted, untouched, cause);
       // A pull that did not end in time may have been answered between the two, with later
       // messages.
-      all(List.of(), drain(from));
+      all(List.of(), drain(from), null);
     } finally {
       gate.change(() -> gate.returning(-1));
     }
@@ -91,10 +97,12 @@ final class Returning {
   }
 
   /** Both kinds; waits until the broker has them. */
-  private void all(List<Arrived> attempted, List<Arrived> unattempted) throws JMSException {
+  private void all(
+      List<Arrived> attempted, List<Arrived> unattempted, @Nullable String cause)
+      throws JMSException {
     List<CompletableFuture<Void>> answers = new ArrayList<>();
     if (!attempted.isEmpty()) {
-      answers.add(link.giveBack(Arrived.places(attempted), true));
+      answers.add(link.giveBack(Arrived.places(attempted), true, cause));
     }
     if (!unattempted.isEmpty()) {
       answers.add(link.giveBack(Arrived.places(unattempted), false));

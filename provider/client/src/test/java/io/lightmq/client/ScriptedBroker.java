@@ -53,6 +53,7 @@ final class ScriptedBroker implements AutoCloseable {
 
   ScriptedBroker() throws IOException {
     server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    on(Frame.Begun.class, begun -> List.of());
     on(Frame.Hello.class, hello -> List.of(welcome()));
     on(Frame.AuthStart.class, start -> List.of(new Frame.AuthDone(new byte[0], 7, "anonymous")));
     on(

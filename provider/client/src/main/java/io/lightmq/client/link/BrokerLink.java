@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,6 +99,15 @@ public interface BrokerLink {
    */
   CompletableFuture<Void> giveBack(
       List<Frame.Acked> returned, boolean attempted, @Nullable String cause);
+
+  /**
+   * Tells what a session has handed to its application, when the link comes to it; dropped while the
+   * connection is lost.
+   *
+   * @param alone whether what it had begun before is done
+   * @param messages asked on the link's thread, so that what comes in between goes along
+   */
+  void begun(int sessionId, boolean alone, Supplier<List<Frame.Acked>> messages);
 
   /** Runs a short task on the link's thread after a delay. */
   void later(long delayMillis, Runnable task);

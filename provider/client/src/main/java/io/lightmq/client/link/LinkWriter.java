@@ -25,6 +25,7 @@ final class LinkWriter {
   private @Nullable Channel channel;
   private List<Frame.PullOne> pulls = new ArrayList<>();
   private List<Frame.Acked> acks = new ArrayList<>();
+  private List<Frame.Begun> begun = new ArrayList<>();
   private int ackItems;
   private boolean turnEndScheduled;
 
@@ -50,6 +51,7 @@ final class LinkWriter {
     channel = null;
     pulls = new ArrayList<>();
     acks = new ArrayList<>();
+    begun = new ArrayList<>();
     ackItems = 0;
     if (current != null) {
       current.close();
@@ -83,6 +85,18 @@ final class LinkWriter {
       }
     }
     endTurnLater(acks.size());
+  }
+
+  void begun(int sessionId, boolean alone, List<Frame.Acked> told) {
+    boolean later = false;
+    for (List<Frame.Acked> piece : AckedPieces.of(told, MAX_ITEMS)) {
+      begun.add(new Frame.Begun(sessionId, alone && !later, piece));
+      later = true;
+    }
+    if (told.isEmpty()) {
+      begun.add(new Frame.Begun(sessionId, alone, told));
+    }
+    endTurnLater(begun.size());
   }
 
   private void gather(Frame.Acked next) {
@@ -139,6 +153,11 @@ final class LinkWriter {
       acks = new ArrayList<>();
       ackItems = 0;
       writeNow(new Frame.Acknowledge(0, now));
+    }
+    if (!begun.isEmpty()) {
+      List<Frame.Begun> now = begun;
+      begun = new ArrayList<>();
+      now.forEach(this::writeNow);
     }
     if (!pulls.isEmpty()) {
       List<Frame.PullOne> now = pulls;

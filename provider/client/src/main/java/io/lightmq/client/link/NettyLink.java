@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -505,6 +506,17 @@ final class NettyLink implements BrokerLink, Connector.Events {
         () -> {
           if (state == State.OPEN) {
             writer.acknowledge(acked);
+          }
+        });
+  }
+
+  @Override
+  public void begun(int sessionId, boolean alone, Supplier<List<Frame.Acked>> messages) {
+    execute(
+        () -> {
+          List<Frame.Acked> told = messages.get();
+          if (state == State.OPEN) {
+            writer.begun(sessionId, alone, told);
           }
         });
   }

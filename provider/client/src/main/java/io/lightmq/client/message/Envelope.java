@@ -22,6 +22,7 @@ public record Envelope(
     boolean persistent,
     int priority,
     long timeToLiveMillis,
+    long deliveryDelayMillis,
     @Nullable MessageId id,
     long timestampMillis,
     boolean showTimestamp,
@@ -36,6 +37,12 @@ public record Envelope(
     return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
+  /** When the message may be delivered first, by the producer's clock. */
+  public long deliveryTimeMillis() {
+    long sum = timestampMillis + deliveryDelayMillis;
+    return sum < 0 ? Long.MAX_VALUE : sum;
+  }
+
   /** Sets the headers on the sender's object, which may be another provider's. */
   public void applyTo(Message message) throws JMSException {
     message.setJMSDestination(destination);
@@ -44,7 +51,7 @@ public record Envelope(
     message.setJMSMessageID(id == null ? null : id.toString());
     message.setJMSTimestamp(showTimestamp ? timestampMillis : 0);
     message.setJMSExpiration(expirationMillis());
-    message.setJMSDeliveryTime(timestampMillis);
+    message.setJMSDeliveryTime(deliveryTimeMillis());
     message.setJMSRedelivered(false);
   }
 }

@@ -135,7 +135,11 @@ public abstract class LightmqMessage implements Message {
     MessageId id = envelope.id();
     try {
       writer.start(
-          bodyType(), envelope.priority(), envelope.persistent(), envelope.timeToLiveMillis(), 0);
+          bodyType(),
+          envelope.priority(),
+          envelope.persistent(),
+          envelope.timeToLiveMillis(),
+          envelope.deliveryDelayMillis());
       if (envelope.showTimestamp()) {
         writer.timestampMillis(envelope.timestampMillis());
       }

@@ -66,6 +66,7 @@ class MessageTest {
         true,
         7,
         60_000,
+        5_000,
         new MessageId(new UUID(1, 2), 3),
         1_000_000,
         true,
@@ -100,7 +101,7 @@ class MessageTest {
     assertThat(got.getJMSDestination()).isEqualTo(new NamedQueue("q"));
     assertThat(got.getJMSPriority()).isEqualTo(7);
     assertThat(got.getJMSTimestamp()).isEqualTo(1_000_000);
-    assertThat(got.getJMSDeliveryTime()).isEqualTo(1_000_000);
+    assertThat(got.getJMSDeliveryTime()).isEqualTo(1_005_000);
     assertThat(got.getJMSExpiration()).isEqualTo(1_060_000);
     assertThat(got.getJMSMessageID()).isEqualTo(new MessageId(new UUID(1, 2), 3).toString());
     assertThat(got.getJMSRedelivered()).isFalse();
