@@ -2,13 +2,34 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
-/** The lanes with entries whose mark is not reached; each at most once. */
+/**
+ * The lanes that something is to come of: those with entries whose mark is not reached, each at most
+ * once, and those with messages that expire.
+ */
 @OwnedBy("shard")
 final class Awaiting {
   private final List<Lane> lanes = new ArrayList<>();
+
+  private final Set<Lane> expiring = new LinkedHashSet<>();
+
+  /** A lane has messages that expire, or has none any more. */
+  void expires(Lane lane, boolean any) {
+    if (any) {
+      expiring.add(lane);
+    } else {
+      expiring.remove(lane);
+    }
+  }
+
+  /** The lanes with messages that expire. */
+  Set<Lane> expiring() {
+    return expiring;
+  }
 
   void add(Lane lane) {
     lanes.add(lane);

@@ -22,7 +22,7 @@ public final class Destination {
   /** What the names of destinations begin with that only the broker uses and nobody sees. */
   public static final String HIDDEN = "$lightmq.";
 
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
 
   /** Where a message goes. */
   public enum Placement {
@@ -316,7 +316,7 @@ public final class Destination {
     for (Subscription subscription : subscriptions.values()) {
       below = Math.min(below, subscription.firstUnacknowledged(lane));
     }
-    lane.extents.trim(below);
+    lane.trim(below);
     for (Subscription subscription : subscriptions.values()) {
       subscription.cursor(lane).trim(below);
     }
@@ -366,8 +366,8 @@ public final class Destination {
   }
 
   /**
-   * Writes the durable state: byte version 2, long id, byte kind, UTF name, settings, byte durable
-   * lanes, each of them rising: byte code, extents; varint durable subscriptions, each of them.
+   * Writes the durable state: byte version 3, long id, byte kind, UTF name, settings, byte durable
+   * lanes, each of them rising: byte code, extents, blocks with expiry; varint durable subscriptions, each of them.
    * Places of entries are not in it.
    */
   public void encode(DataOutput out) throws IOException {
@@ -380,7 +380,7 @@ public final class Destination {
     for (DurableLane lane : lanes.durable()) {
       if (lane.wasUsed()) {
         out.writeByte(lane.code());
-        lane.extents.encode(out);
+        lane.encode(out);
       }
     }
     Formats.writeVarint(out, durableSubscriptions);
@@ -425,8 +425,7 @@ public final class Destination {
       }
       before = code;
       DurableLane lane = durable(code);
-      lane.extents.decode(in);
-      lane.recount();
+      lane.decode(in);
     }
   }
 }

@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +90,11 @@ public final class Destinations {
   /** The destination of a name, or null. */
   public @Nullable Destination find(DestinationName name) {
     return byName.get(name);
+  }
+
+  /** The lanes with messages that expire, as they are now. */
+  public List<Lane> expiringLanes() {
+    return List.copyOf(awaiting.expiring());
   }
 
   /** All destinations, in the order of their creation. */

@@ -2,6 +2,9 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.spi.Mark;
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +38,56 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
     this.destination = destination;
     this.awaiting = awaiting;
     this.code = code;
+  }
+
+  private final ExpiryBlocks expiries = new ExpiryBlocks();
+
+  /** A message of the lane expires at a time, by the broker's clock; 0 for never. */
+  public final void expires(long sequence, long expiryMillis) {
+    if (expiryMillis != 0) {
+      if (expiries.isEmpty()) {
+        awaiting.expires(this, true);
+      }
+      expiries.add(sequence, expiryMillis);
+    }
+  }
+
+  /** The lowest block of 4096 from one on in which something may have expired; -1 for none. */
+  public final long dueBlock(long from, long nowMillis) {
+    return expiries.due(from, nowMillis);
+  }
+
+  /** A block was looked at: nothing in it expires before a time, {@code Long.MAX_VALUE} for ever. */
+  public final void lookedAt(long block, long expiryMillis) {
+    expiries.looked(block, expiryMillis);
+    if (expiries.isEmpty()) {
+      awaiting.expires(this, false);
+    }
+  }
+
+  final void trim(long below) {
+    extents.trim(below);
+    expiries.trim(below);
+    if (expiries.isEmpty()) {
+      awaiting.expires(this, false);
+    }
+  }
+
+  final void encode(DataOutput out) throws IOException {
+    extents.encode(out);
+    expiries.encode(out);
+  }
+
+  final void decode(DataInput in) throws IOException {
+    extents.decode(in);
+    expiries.decode(in);
+    awaiting.expires(this, !expiries.isEmpty());
+    recount();
+  }
+
+  /** Nothing of it is asked about any more. */
+  final void forget() {
+    awaiting.expires(this, false);
   }
 
   /** The lane's code: 0 to 9 durable, 128 to 137 volatile. */

@@ -93,6 +93,8 @@ final class Lanes {
   }
 
   void clear() {
+    durable.forEach(Lane::forget);
+    swift.forEach(Lane::forget);
     durable.forEach(DurableLane::clear);
     swift.forEach(VolatileLane::clear);
   }

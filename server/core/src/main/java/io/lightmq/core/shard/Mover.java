@@ -388,6 +388,7 @@ final class Mover {
             message,
             message.position(),
             message.remaining());
+    lane.expires(sequence, goal.expiryMillis());
     lane.append(
         sequence, stored.limit(length), to.subscriptions().size() - run.skips().size());
     for (Skip skip : run.skips()) {

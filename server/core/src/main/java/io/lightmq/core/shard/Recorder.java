@@ -189,7 +189,7 @@ final class Recorder {
    */
   void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
     long first = firstSequence(lane, run.count());
-    state.apply(write(link, number, first, stamp, run, times(lane, stamp)));
+    state.apply(write(link, number, lane, first, stamp, run, times(lane, stamp)));
     applied(lane, first, run);
     touch(lane, first, run.count());
     show(lane, lane.destination().settings().tier().mark());
@@ -198,10 +198,12 @@ final class Recorder {
   private Published write(
       @Nullable UUID link,
       long number,
+      DurableLane lane,
       long first,
       EntryStamp stamp,
       LaneRun run,
       RecordWriter.Expiry expiry) {
+    NotingExpiry noting = new NotingExpiry(lane, first, expiry);
     List<Unwanted> unwanted = new ArrayList<>(0);
     for (Skip skip : run.skips()) {
       if (skip.subscription().kind().isDurable()) {
@@ -209,7 +211,7 @@ final class Recorder {
       }
     }
     return writer.writeRun(
-        link, number, first, stamp, run.count(), run.messages(), unwanted, expiry);
+        link, number, first, stamp, run.count(), run.messages(), unwanted, noting);
   }
 
   /** What is in no record: who lives in memory only does not want some, or does. */
@@ -274,7 +276,7 @@ final class Recorder {
       long first = known == null ? lane.tail(state.epoch()) : known;
       next.put(lane, first + run.count());
       firsts.putIfAbsent(lane, first);
-      parts.add(write(null, 0, first, stamp, run, expiry));
+      parts.add(write(null, 0, lane, first, stamp, run, expiry));
       runs.add(() -> applied(lane, first, run));
     }
 
@@ -307,6 +309,31 @@ final class Recorder {
    */
   Transaction begin(@Nullable UUID link, long number, int parts, Mark mark) {
     return new Transaction(link, number, parts, mark);
+  }
+
+  /** Tells the lane when its messages expire, as they are written in the order of their sequences. */
+  private static final class NotingExpiry implements RecordWriter.Expiry {
+    private final DurableLane lane;
+    private final RecordWriter.Expiry expiry;
+    private long sequence;
+
+    NotingExpiry(DurableLane lane, long first, RecordWriter.Expiry expiry) {
+      this.lane = lane;
+      this.expiry = expiry;
+      this.sequence = first;
+    }
+
+    @Override
+    public long expiryMillis(ByteBuffer messages, int at) {
+      long millis = expiry.expiryMillis(messages, at);
+      lane.expires(sequence++, millis);
+      return millis;
+    }
+
+    @Override
+    public long dueMillis(ByteBuffer messages, int at) {
+      return expiry.dueMillis(messages, at);
+    }
   }
 
   /** When messages that come at the stamp's time expire, and fall due if they are held. */

@@ -216,6 +216,8 @@ final class Runs {
         scratch = ByteBuffer.allocate(Math.max(entryBytes, 2 * scratch.capacity()));
       }
       scratch.clear();
+      long expiry = Recorder.expiry(stamp.enqueuedMillis(), messages, at + 4);
+      lane.expires(first + i, expiry);
       Entry.write(
           scratch,
           0,
@@ -223,7 +225,7 @@ final class Runs {
               ? stamp.due(Recorder.due(stamp.enqueuedMillis(), messages, at + 4))
               : stamp,
           first + i,
-          Recorder.expiry(stamp.enqueuedMillis(), messages, at + 4),
+          expiry,
           messages,
           at + 4,
           messageBytes);

@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Fetcher;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
@@ -210,6 +211,19 @@ final class Shard implements ShardBatch.Observer {
       replayed = true;
     }
 
+    private void expires(ShardRecord.Published run, ByteBuffer bytes, int first) {
+      Destination destination = state.destinations().find(run.destinationId());
+      Lane lane = destination == null ? null : destination.lane(run.lane());
+      int at = first;
+      long sequence = run.firstSequence();
+      for (int length : run.entries().lengths()) {
+        if (lane != null) {
+          lane.expires(sequence++, Entry.expiryMillis(bytes, at));
+        }
+        at += length;
+      }
+    }
+
     private void came(ShardRecord record, long first, ByteBuffer bytes) {
       if (record instanceof ShardRecord.Published run) {
         int at = Math.toIntExact(run.entries().offset() - first);
@@ -218,6 +232,7 @@ final class Shard implements ShardBatch.Observer {
             run.lane(),
             run.firstSequence() + run.entries().count() - 1,
             Entry.enqueuedMillis(bytes, at));
+        expires(run, bytes, at);
       } else if (record instanceof ShardRecord.Committed committed) {
         committed.parts().forEach(part -> came((ShardRecord) part, first, bytes));
       } else if (record instanceof ShardRecord.DestinationDeleted deleted) {
@@ -313,6 +328,7 @@ final class Shard implements ShardBatch.Observer {
     }
     parts.sessions().closeIdleLinks(64);
     parts.delays().tick();
+    parts.janitor().tick();
     if (parts.publishing().isHolding()) {
       marksMoved();
     }

@@ -38,6 +38,7 @@ final class ShardParts {
   private final Withheld withheld;
   private final DeadLetters deadLetters;
   private final Delays delays;
+  private final Janitor janitor;
   private final Publishing publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
@@ -81,6 +82,7 @@ final class ShardParts {
             BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
     this.delays =
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
+    this.janitor = new Janitor(state, reads, later, time);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
     later.sessions = sessions;
@@ -243,6 +245,10 @@ final class ShardParts {
 
   Withheld withheld() {
     return withheld;
+  }
+
+  Janitor janitor() {
+    return janitor;
   }
 
   Delays delays() {

@@ -1,0 +1,91 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Messages whose time to live is over leave without a consumer. */
+class ExpiryTest {
+  private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "short");
+  private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "news");
+  private static final long SECOND = 1_000_000_000L;
+
+  private static void send(
+      BrokerHarness h, FakePeer peer, long id, long number, long liveMillis, String... texts) {
+    int c = h.nextCorrelation();
+    h.broker.submit(
+        new Command.Publish(
+            peer, c, id, number, texts.length, h.bytes(number > 0, liveMillis, texts)));
+    h.receipt(peer, c);
+  }
+
+  private static String show(BrokerHarness h, String name) {
+    return h.admin("destination.show", Map.of("name", name));
+  }
+
+  @Test
+  void aQueueWithoutConsumersLosesWhatHasExpiredAndKeepsTheRest() throws Exception {
+    BrokerHarness h = new BrokerHarness(1).open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    send(h, peer, id, 1, 10_000, "a", "b");
+    send(h, peer, id, 2, 0, "stays");
+    send(h, peer, id, 3, 60_000, "later");
+    send(h, peer, id, 0, 10_000, "not persistent");
+    h.loops.advance(9 * SECOND);
+    assertThat(show(h, "short")).contains("\"backlog\":5");
+    h.loops.advance(8 * SECOND);
+    assertThat(show(h, "short")).contains("\"backlog\":2").contains("\"expired\":3");
+    h.loops.advance(60 * SECOND);
+    assertThat(show(h, "short")).contains("\"backlog\":1").contains("\"expired\":4");
+    h.close();
+  }
+
+  @Test
+  void whatExpiresIsKnownAfterACheckpointAndAPowerCut() throws Exception {
+    BrokerHarness h = new BrokerHarness(2);
+    h.keepTime = true;
+    h.open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    send(h, peer, id, 1, 30_000, "in the snapshot");
+    h.close();
+    h.open();
+    FakePeer again = h.attach();
+    h.producer(again, QUEUE);
+    send(h, again, id, 1, 30_000, "in the journal");
+    h.crash(true);
+    h.open();
+    h.loops.advance(40 * SECOND);
+    assertThat(show(h, "short")).contains("\"backlog\":0");
+    h.close();
+  }
+
+  @Test
+  void eachDurableSubscriptionLosesItAndAnExpiryQueueGetsItWithTheReason() throws Exception {
+    BrokerHarness h = new BrokerHarness(3).open();
+    FakePeer peer = h.attach(new java.util.UUID(9, 9), 1, 1, "client");
+    long id = h.producer(peer, TOPIC);
+    h.consumer(peer, 1, TOPIC, Subscribe.DURABLE, "one");
+    h.admin("destination.set", Map.of("name", "news", "kind", "topic", "expiry", "expired"));
+    h.broker.submit(new Command.DetachConsumer(peer, h.nextCorrelation(), 1));
+    send(h, peer, id, 1, 5_000, "old");
+    h.loops.advance(20 * SECOND);
+    assertThat(show(h, "news")).contains("\"backlog\":0");
+    FakePeer reader = h.attach();
+    DestinationName expired = new DestinationName(DestinationKind.QUEUE, "expired");
+    h.consumer(reader, 1, expired, Subscribe.QUEUE, null);
+    assertThat(h.pull(reader, 1, 10)).extracting(Received::text).containsExactly("old");
+    assertThat(reader.properties.get(0))
+        .containsEntry("JMS_LightMQ_Reason", "expired")
+        .containsEntry("JMS_LightMQ_Origin", "news")
+        .containsEntry("JMS_LightMQ_OriginKind", "topic")
+        .containsEntry("JMS_LightMQ_Subscription", "one");
+    h.close();
+  }
+}
