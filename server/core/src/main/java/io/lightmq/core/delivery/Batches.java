@@ -222,7 +222,7 @@ final class Batches {
     return addDurable(fetch, from, count, fetch.maxBytes);
   }
 
-  private static boolean addOverflow(Fetch fetch, VolatileLane.Place place, long from, int count) {
+  static boolean addOverflow(Fetch fetch, VolatileLane.Place place, long from, int count) {
     long each = Math.max(1, place.bytes() / place.count());
     long fits = Math.max(1, (fetch.maxBytes - fetch.estimatedBytes) / each + 1);
     int some = (int) Math.min(Math.min(count, place.last() - from + 1), fits);

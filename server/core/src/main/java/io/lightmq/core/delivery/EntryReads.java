@@ -48,46 +48,51 @@ public final class EntryReads {
    */
   public void read(
       Subscription subscription, Lane lane, long from, int count, int maxBytes, Taker taker) {
-    if (lane instanceof VolatileLane swift) {
+    if (lane instanceof VolatileLane swift && swift.isInMemory(from)) {
       ByteBuffer entry = ByteBuffer.allocate(swift.length(from));
       swift.copyTo(from, entry);
       taker.read(entry.flip(), null);
     } else {
       Consumer consumer = new Consumer(reader, 0, 0, subscription, false);
-      read(consumer, (DurableLane) lane, from, count, maxBytes, taker, false);
+      read(consumer, lane, from, count, maxBytes, taker, false);
     }
   }
 
   private void read(
       Consumer consumer,
-      DurableLane lane,
+      Lane lane,
       long from,
       int count,
       int maxBytes,
       Taker taker,
       boolean again) {
-    if (!lane.locate(from, location)) {
+    Fetch fetch = new Fetch(consumer, lane, maxBytes, again);
+    if (lane instanceof VolatileLane swift) {
+      Batches.addOverflow(fetch, swift.place(from), from, count);
+    } else if (!((DurableLane) lane).locate(from, location)) {
       taker.read(
           null,
           new IOException(
               "sequence %d of destination %d lane %d has no place"
                   .formatted(from, lane.destination().id(), lane.code())));
       return;
-    }
-    if (location.piece() == null && window.contains(location.journalOffset())) {
+    } else if (location.piece() == null && window.contains(location.journalOffset())) {
       taker.read(fromWindow(from, count, maxBytes), null);
       return;
+    } else {
+      add(fetch, from, count);
     }
-    Fetch fetch = new Fetch(consumer, lane, maxBytes, again);
-    add(fetch, from, count);
     try {
       fetcher.fetch(
           fetch,
           done -> {
+            done.release();
             Outlet.Buffer buffer = done.buffer;
             if (buffer != null && done.taken > 0) {
               taker.read(buffer.bytes().position(0).limit(done.length), null);
-            } else if (again) {
+            } else if (again
+                || consumer.subscription().isClosed()
+                || !consumer.subscription().isUnacknowledged(lane.code(), from)) {
               taker.read(null, done.failure);
             } else {
               // The place may have changed meanwhile.
@@ -95,6 +100,7 @@ public final class EntryReads {
             }
           });
     } catch (RejectedExecutionException e) {
+      fetch.release();
       taker.read(null, new IOException("the read loop takes nothing more", e));
     }
   }

@@ -136,7 +136,12 @@ public sealed interface Command {
       List<Acked> returned,
       boolean attempted,
       @Nullable String cause)
-      implements Command {}
+      implements Command {
+    /** A return whose cause is not known. */
+    public Return(Peer peer, int correlation, List<Acked> returned, boolean attempted) {
+      this(peer, correlation, returned, attempted, null);
+    }
+  }
 
   /**
    * Tells what a session has handed to its application; see {@code Frame.Begun}.

@@ -236,6 +236,7 @@ final class ShardParts {
     return placing;
   }
 
+  Overflow overflow() {
     return overflow;
   }
 

@@ -521,7 +521,7 @@ final class SimulatedClient {
     if (some.isEmpty()) {
       return;
     }
-    harness.broker.submit(new Command.Return(peer, 0, acked(some), true, null));
+    harness.broker.submit(new Command.Return(peer, 0, acked(some), true));
     held.removeAll(some);
   }
 
