@@ -1,5 +1,6 @@
 package io.lightmq.server;
 
+import io.lightmq.server.admin.DeadLettersCommand;
 import io.lightmq.server.admin.DestinationCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -14,7 +15,7 @@ import picocli.CommandLine.Spec;
     description = "A Jakarta Messaging broker.",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {RunCommand.class, DestinationCommand.class},
+    subcommands = {RunCommand.class, DestinationCommand.class, DeadLettersCommand.class},
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:done",
@@ -48,6 +49,6 @@ public final class Main implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "name a command: run or destination");
+    throw new ParameterException(spec.commandLine(), "name a command: run, destination or dead-letters");
   }
 }

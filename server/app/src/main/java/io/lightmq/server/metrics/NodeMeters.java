@@ -179,6 +179,26 @@ public final class NodeMeters implements AutoCloseable {
         "Reads from files that failed their check.",
         now -> now.broker().totals().damagedReads());
     counter(
+        "lightmq.redelivered",
+        "Failed attempts to process a message.",
+        now -> now.broker().totals().moves().redelivered());
+    counter(
+        "lightmq.dead.letters",
+        "Messages that became dead letters, dropped ones included.",
+        now -> now.broker().totals().moves().deadLettered());
+    counter(
+        "lightmq.failed.moves",
+        "Moves of dead, expired or due messages that failed; each is tried again.",
+        now -> now.broker().totals().moves().failed());
+    gauge(
+        "lightmq.delayed",
+        "Messages that wait for their delivery time.",
+        now -> now.broker().totals().moves().delayed());
+    gauge(
+        "lightmq.withheld",
+        "Messages that wait for their next attempt.",
+        now -> now.broker().totals().moves().withheld());
+    counter(
         "lightmq.rejected.snapshots",
         "Snapshots that failed their check at start.",
         now -> now.broker().totals().rejectedSnapshots());

@@ -37,6 +37,7 @@ final class Administration {
   private final Counters counters;
   private final Withheld withheld;
   private final Delays delays;
+  private final DeadLetterAdministration letters;
   private final long maxBatchBytes;
 
   Administration(
@@ -48,9 +49,11 @@ final class Administration {
       Counters counters,
       Withheld withheld,
       Delays delays,
+      DeadLetterAdministration letters,
       long maxBatchBytes) {
     this.withheld = withheld;
     this.delays = delays;
+    this.letters = letters;
     this.maxBatchBytes = maxBatchBytes;
     this.state = state;
     this.recorder = recorder;
@@ -62,6 +65,10 @@ final class Administration {
 
   /** Carries out a verb and answers when what it changed is durable. */
   void execute(Command.Admin command) {
+    if (command.verb().startsWith("dead-letters.")) {
+      letters.execute(command);
+      return;
+    }
     for (String argument : command.arguments().keySet()) {
       if (!ARGUMENTS.contains(argument) && !DestinationSettings.KEYS.contains(argument)) {
         throw new Refusal(

@@ -42,7 +42,7 @@ public record BrokerMetrics(
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
-          new Totals(0, 0, 0, 0, 0, 0, 0),
+          new Totals(0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0)),
           List.of());
 
   public BrokerMetrics {
@@ -103,7 +103,26 @@ public record BrokerMetrics(
       long acknowledged,
       long expired,
       long rejectedSnapshots,
-      long damagedReads) {}
+      long damagedReads,
+      Moves moves) {}
+
+  /**
+   * What the broker moves by itself.
+   *
+   * @param redelivered failed attempts that were counted
+   * @param deadLettered messages that became dead letters
+   * @param failed moves that failed and are tried again
+   * @param underWay moves that are not recorded yet
+   * @param withheld messages that wait for their next attempt
+   * @param delayed messages that wait for their delivery time
+   */
+  public record Moves(
+      long redelivered,
+      long deadLettered,
+      long failed,
+      long underWay,
+      long withheld,
+      long delayed) {}
 
   /**
    * One destination.

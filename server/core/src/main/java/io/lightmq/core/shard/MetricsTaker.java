@@ -145,7 +145,14 @@ final class MetricsTaker {
             counters.allAcknowledged,
             counters.allExpired,
             rejectedSnapshots,
-            counters.damagedReads),
+            counters.damagedReads,
+            new BrokerMetrics.Moves(
+                counters.redelivered,
+                counters.deadLettered,
+                counters.moveFailures,
+                parts.mover().size(),
+                parts.withheld().size(),
+                parts.delays().waiting())),
         destinations);
   }
 

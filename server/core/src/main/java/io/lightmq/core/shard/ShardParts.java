@@ -39,6 +39,7 @@ final class ShardParts {
   private final DeadLetters deadLetters;
   private final Delays delays;
   private final Janitor janitor;
+  private final DeadLetterAdministration letters;
   private final Publishing publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
@@ -82,6 +83,7 @@ final class ShardParts {
             BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
     this.delays =
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
+    this.letters = new DeadLetterAdministration(state, reads, mover, subscribing);
     this.janitor = new Janitor(state, reads, later, time);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
@@ -118,6 +120,7 @@ final class ShardParts {
             counters,
             withheld,
             delays,
+            letters,
             settings.maxBatchBytes());
     this.commands = new Commands(sessions, publishing, consuming, administration);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
@@ -246,6 +249,10 @@ final class ShardParts {
 
   Withheld withheld() {
     return withheld;
+  }
+
+  DeadLetterAdministration letters() {
+    return letters;
   }
 
   Janitor janitor() {

@@ -190,4 +190,37 @@ class DeadLetterTest {
     assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":0");
     h.close();
   }
+
+  @Test
+  void deadLettersAreListedShownAndRetriedAtARateWithNoAttemptsBehindThem() throws Exception {
+    BrokerHarness h = new BrokerHarness(7).open();
+    long id = send(h, POISON, "a", "b", "c");
+    FakePeer peer = consuming(h, POISON);
+    for (int i = 0; i < 9; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    String list = h.admin("dead-letters.list", Map.of("destination", "poison.a", "limit", "2"));
+    assertThat(list)
+        .contains("\"origin\":\"poison.a\"")
+        .contains("\"reason\":\"max-attempts\"")
+        .contains("\"attempts\":\"3\"");
+    assertThat(list.split("\"origin\"")).hasSize(3);
+    assertThat(h.admin("dead-letters.list", Map.of("destination", "other")))
+        .isEqualTo("{\"deadLetters\":[]}");
+    assertThat(h.admin("dead-letters.show", Map.of("id", "null"))).contains("\"excerpt\":\"a\"");
+    assertThat(h.admin("dead-letters.retry", Map.of("dry-run", "true")))
+        .contains("\"wouldRetry\":3");
+    assertThat(h.admin("dead-letters.retry", Map.of("rate", "2"))).contains("\"retrying\":3");
+    h.loops.advance(1_000_000_000L);
+    List<Received> first = new ArrayList<>(h.pull(peer, 1, 10));
+    first.addAll(h.pull(peer, 1, 10));
+    assertThat(first).extracting(Received::text).containsExactly("a", "b");
+    assertThat(first).extracting(Received::deliveries).containsOnly(0);
+    assertThat(peer.properties.get(peer.properties.size() - 1)).containsOnlyKeys("n");
+    h.loops.advance(2_000_000_000L);
+    assertThat(h.pull(peer, 1, 10)).extracting(Received::text).containsExactly("c");
+    assertThat(h.admin("dead-letters.retry", Map.of("rate", "0"))).contains("must be 1 to");
+    assertThat(h.admin("dead-letters.list", Map.of("queue", "none"))).contains("no queue none");
+    h.close();
+  }
 }

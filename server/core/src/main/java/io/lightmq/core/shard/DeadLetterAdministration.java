@@ -1,0 +1,312 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.EntryReads;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.MalformedMessageException;
+import io.lightmq.wire.entry.MessageEdit;
+import io.lightmq.wire.entry.MessageReader;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The admin verbs {@code dead-letters.list|show|retry}. Arguments: {@code queue} (DLQ), {@code
+ * destination} (only letters that come from there), {@code limit} (100, at most 1,000), {@code id}
+ * (of the message to show), {@code rate} (messages a second, 100), {@code dry-run}.
+ *
+ * <p>A retried letter goes back to the queue that it came from, without what the broker wrote on it
+ * and with all its attempts before it. Letters of a topic's subscription are passed over: sent to
+ * the topic again they would reach its other subscribers too.
+ */
+@OwnedBy("shard")
+final class DeadLetterAdministration {
+  private static final Set<String> ARGUMENTS =
+      Set.of("queue", "destination", "limit", "id", "rate", "dry-run");
+  private static final int MAX_LIMIT = 1_000;
+  private static final int MAX_RATE = 100_000;
+
+  /** The most letters that wait to be retried. */
+  private static final int MAX_RETRIES = 100_000;
+
+  private static final int EXCERPT_CHARS = 500;
+
+  private record Waiting(Subscription from, int lane, long sequence, int rate) {}
+
+  private final ShardState state;
+  private final EntryReads reads;
+  private final Mover mover;
+  private final Subscribing subscribing;
+  private final ArrayDeque<Waiting> retries = new ArrayDeque<>();
+
+  DeadLetterAdministration(
+      ShardState state, EntryReads reads, Mover mover, Subscribing subscribing) {
+    this.state = state;
+    this.reads = reads;
+    this.mover = mover;
+    this.subscribing = subscribing;
+  }
+
+  /** Carries a verb out; answers once all is read. */
+  void execute(Command.Admin command) {
+    for (String argument : command.arguments().keySet()) {
+      if (!ARGUMENTS.contains(argument)) {
+        throw wrong(
+            "argument "
+                + argument
+                + " is unknown; known are queue, destination, limit, id, rate and dry-run");
+      }
+    }
+    Destination queue = queue(command.arguments().getOrDefault("queue", "DLQ"));
+    switch (command.verb()) {
+      case "dead-letters.list" -> list(queue, command);
+      case "dead-letters.show" -> show(queue, command);
+      case "dead-letters.retry" -> retry(queue, command);
+      default ->
+          throw wrong(
+              "verb " + command.verb() + " is unknown; known are dead-letters.list, show, retry");
+    }
+  }
+
+  private Destination queue(String name) {
+    Destination queue = state.destinations().find(new DestinationName(DestinationKind.QUEUE, name));
+    if (queue == null || queue.isHidden()) {
+      throw new Refusal(FaultCode.INVALID_DESTINATION, "there is no queue " + name);
+    }
+    return queue;
+  }
+
+  private static Refusal wrong(String text) {
+    return new Refusal(FaultCode.BAD_REQUEST, text);
+  }
+
+  private static int number(Command.Admin command, String name, int otherwise, int most) {
+    String text = command.arguments().get(name);
+    if (text == null) {
+      return otherwise;
+    }
+    try {
+      int number = Integer.parseInt(text);
+      if (number >= 1 && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // The same answer.
+    }
+    throw wrong(name + " is " + text + " but must be 1 to " + most);
+  }
+
+  private static void answer(Command.Admin command, JsonWriter json) {
+    command.peer().reply(command.correlation(), new Peer.Reply.Json(json.toString()));
+  }
+
+  /** A letter that is looked at, if its bytes make sense and it comes from the right place. */
+  private static @Nullable MessageReader letter(
+      ByteBuffer entries, int at, @Nullable String origin) {
+    try {
+      MessageReader reader = MessageReader.ofEntry(entries, at);
+      return origin == null || origin.equals(reader.property(DeadLetters.ORIGIN)) ? reader : null;
+    } catch (MalformedMessageException e) {
+      return null;
+    }
+  }
+
+  private static JsonWriter facts(JsonWriter json, MessageReader reader, ByteBuffer entries, int at) {
+    json.text("id", String.valueOf(reader.messageId()));
+    text(json, "origin", reader.property(DeadLetters.ORIGIN));
+    text(json, "subscription", reader.property(DeadLetters.SUBSCRIPTION));
+    text(json, "reason", reader.property(DeadLetters.REASON));
+    text(json, "attempts", reader.property(DeadLetters.ATTEMPTS));
+    json.text("since", java.time.Instant.ofEpochMilli(Entry.enqueuedMillis(entries, at)).toString());
+    json.number("bytes", Entry.messageBytes(entries, at));
+    text(json, "exception", reader.property(DeadLetters.EXCEPTION));
+    return json;
+  }
+
+  private static void text(JsonWriter json, String name, @Nullable Object value) {
+    json.text(name, value == null ? "" : value.toString());
+  }
+
+  // ---- list, show ----
+
+  private void list(Destination queue, Command.Admin command) {
+    int limit = number(command, "limit", 100, MAX_LIMIT);
+    String origin = command.arguments().get("destination");
+    JsonWriter json = new JsonWriter().beginObject().name("deadLetters").beginArray();
+    LetterScan.of(
+        reads,
+        queue,
+        new LetterScan.Looker() {
+          private int found;
+
+          @Override
+          public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
+            MessageReader reader = letter(entries, at, origin);
+            if (reader != null) {
+              facts(json.beginObject(), reader, entries, at).endObject();
+              found++;
+            }
+            return found < limit;
+          }
+
+          @Override
+          public void done() {
+            answer(command, json.endArray().endObject());
+          }
+        });
+  }
+
+  private void show(Destination queue, Command.Admin command) {
+    String id = command.arguments().get("id");
+    if (id == null) {
+      throw wrong("argument id is missing; dead-letters list shows the ids");
+    }
+    LetterScan.of(
+        reads,
+        queue,
+        new LetterScan.Looker() {
+          private @Nullable JsonWriter json;
+
+          @Override
+          public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
+            MessageReader reader = letter(entries, at, null);
+            if (reader == null || !id.equals(String.valueOf(reader.messageId()))) {
+              return true;
+            }
+            json = whole(reader, entries, at);
+            return false;
+          }
+
+          @Override
+          public void done() {
+            JsonWriter found = json;
+            if (found != null) {
+              answer(command, found);
+            } else {
+              command
+                  .peer()
+                  .reply(
+                      command.correlation(),
+                      new Peer.Reply.Failed(
+                          FaultCode.BAD_REQUEST,
+                          "no message with id " + id + " waits in " + queue.name().name()));
+            }
+          }
+        });
+  }
+
+  private static JsonWriter whole(MessageReader reader, ByteBuffer entries, int at) {
+    JsonWriter json = facts(new JsonWriter().beginObject(), reader, entries, at);
+    json.text("body", reader.bodyType().name().toLowerCase(java.util.Locale.ROOT));
+    json.number("priority", reader.priority()).flag("persistent", reader.isPersistent());
+    text(json, "correlationId", reader.correlationId());
+    text(json, "type", reader.type());
+    json.text("user", Entry.user(entries, at));
+    json.name("properties").beginObject();
+    reader.properties().forEach((name, value) -> json.text(name, String.valueOf(value)));
+    return json.endObject().text("excerpt", excerpt(reader)).endObject();
+  }
+
+  private static String excerpt(MessageReader reader) {
+    String text =
+        switch (reader.bodyType()) {
+          case TEXT -> String.valueOf(reader.textBody());
+          case MAP -> reader.mapBody().toString();
+          case STREAM -> reader.streamBody().toString();
+          case BYTES -> new String(reader.bytesBody(), StandardCharsets.ISO_8859_1);
+          default -> reader.bodyBytes() + " bytes";
+        };
+    return text.length() <= EXCERPT_CHARS ? text : text.substring(0, EXCERPT_CHARS) + " ...";
+  }
+
+  // ---- retry ----
+
+  private void retry(Destination queue, Command.Admin command) {
+    int rate = number(command, "rate", 100, MAX_RATE);
+    String origin = command.arguments().get("destination");
+    boolean dry = Boolean.parseBoolean(command.arguments().getOrDefault("dry-run", "false"));
+    Subscription from = queue.queueSubscription();
+    LetterScan.of(
+        reads,
+        queue,
+        new LetterScan.Looker() {
+          private int found;
+          private int passedOver;
+
+          @Override
+          public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
+            MessageReader reader = letter(entries, at, origin);
+            if (reader == null || reader.property(DeadLetters.ORIGIN) == null) {
+              return true;
+            }
+            if (!"queue".equals(reader.property(DeadLetters.ORIGIN_KIND))
+                || retries.size() >= MAX_RETRIES) {
+              passedOver++;
+              return true;
+            }
+            found++;
+            if (!dry) {
+              retries.add(new Waiting(from, lane.code(), sequence, rate));
+            }
+            return true;
+          }
+
+          @Override
+          public void done() {
+            answer(
+                command,
+                new JsonWriter()
+                    .beginObject()
+                    .text("queue", queue.name().name())
+                    .number(dry ? "wouldRetry" : "retrying", found)
+                    .number("passedOver", passedOver)
+                    .number("ratePerSecond", rate)
+                    .endObject());
+          }
+        });
+  }
+
+  /** Once a second: moves as many letters as their rate allows. */
+  void tick() {
+    for (int moved = 0; !retries.isEmpty() && moved < retries.element().rate(); moved++) {
+      if (mover.room() <= 0) {
+        return;
+      }
+      Waiting next = retries.remove();
+      if (!next.from().isClosed()) {
+        mover.offer(next.from(), next.lane(), next.sequence(), new Retry());
+      }
+    }
+  }
+
+  private final class Retry implements Mover.Errand {
+    @Override
+    public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
+      int at = Entry.messageOffset(entry, 0);
+      int bytes = Entry.messageBytes(entry, 0);
+      try {
+        MessageReader reader = new MessageReader(entry, at, bytes);
+        String origin = String.valueOf(reader.property(DeadLetters.ORIGIN));
+        ByteBuffer message = MessageEdit.withProperties(entry, at, bytes, Map.of(), 0);
+        Destination to =
+            subscribing.resolve(new DestinationName(DestinationKind.QUEUE, origin), true);
+        return new Mover.Goal(to, message, 0, Reason.MOVED);
+      } catch (MalformedMessageException e) {
+        throw new Refusal(FaultCode.BAD_REQUEST, "a dead letter cannot be read: " + e.getMessage());
+      }
+    }
+
+    @Override
+    public void done(Subscription from, long sequence, Mover.Goal goal) {}
+  }
+}

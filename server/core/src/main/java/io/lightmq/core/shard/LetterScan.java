@@ -1,0 +1,95 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.EntryReads;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.MalformedMessageException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads what waits in a queue, from the highest priority to the lowest, a slice of at most 64
+ * messages after the other, without changing anything.
+ */
+@OwnedBy("shard")
+final class LetterScan {
+  private static final int SLICE_COUNT = 64;
+  private static final int SLICE_BYTES = 256 << 10;
+
+  /** Looks at what is read. */
+  interface Looker {
+    /** One entry; false if that is enough. */
+    boolean look(Lane lane, long sequence, ByteBuffer entries, int at);
+
+    /** There are no more, or it was enough. */
+    void done();
+  }
+
+  private final EntryReads reads;
+  private final Subscription queue;
+  private final Looker looker;
+  private final List<Lane> lanes = new ArrayList<>();
+  private long next;
+  private boolean reading;
+  private boolean running;
+  private boolean enough;
+
+  private LetterScan(EntryReads reads, Destination queue, Looker looker) {
+    this.reads = reads;
+    this.queue = queue.queueSubscription();
+    this.looker = looker;
+    lanes.addAll(queue.durableLanes());
+    lanes.addAll(queue.swiftLanes());
+    lanes.sort((one, other) -> Integer.compare(other.code() & 0x7F, one.code() & 0x7F));
+  }
+
+  /** Begins; the looker is told at once or in later turns. */
+  static void of(EntryReads reads, Destination queue, Looker looker) {
+    new LetterScan(reads, queue, looker).run();
+  }
+
+  private void run() {
+    running = true;
+    while (!reading && !enough && !lanes.isEmpty() && !queue.isClosed()) {
+      Lane lane = lanes.get(0);
+      long from = queue.nextUnacknowledged(lane.code(), next);
+      if (from < 0) {
+        lanes.remove(0);
+        next = 0;
+      } else {
+        int count = queue.unacknowledgedRun(lane.code(), from, SLICE_COUNT);
+        reading = true;
+        reads.read(
+            queue, lane, from, count, SLICE_BYTES, (entries, failure) -> took(lane, from, entries));
+      }
+    }
+    running = false;
+    if (!reading) {
+      looker.done();
+    }
+  }
+
+  private void took(Lane lane, long from, @Nullable ByteBuffer entries) {
+    reading = false;
+    next = from + 1;
+    int at = entries == null ? 0 : entries.position();
+    while (entries != null && !enough && at < entries.limit()) {
+      long sequence = Entry.sequence(entries, at);
+      try {
+        enough = !looker.look(lane, sequence, entries, at);
+      } catch (MalformedMessageException e) {
+        enough = false; // such a message is passed over
+      }
+      next = sequence + 1;
+      at += Entry.length(entries, at);
+    }
+    if (!running) {
+      run();
+    }
+  }
+}
