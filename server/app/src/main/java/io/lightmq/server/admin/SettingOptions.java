@@ -40,6 +40,12 @@ final class SettingOptions {
       description = "where expired messages go, or none")
   private @Nullable String expiry;
 
+  @Option(
+      names = "--suppress-duplicates",
+      paramLabel = "KEY",
+      description = "none, message-id or property:NAME, then if wanted ,keys=N,time=1h")
+  private @Nullable String suppressDuplicates;
+
   /** What was given, by the names that the broker knows. */
   Map<String, String> arguments() {
     Map<String, String> arguments = new LinkedHashMap<>();
@@ -49,6 +55,7 @@ final class SettingOptions {
     put(arguments, "max-attempts", maxAttempts);
     put(arguments, "dead-letter", deadLetter);
     put(arguments, "expiry", expiry);
+    put(arguments, "suppress-duplicates", suppressDuplicates);
     return arguments;
   }
 

@@ -41,6 +41,7 @@ public final class NodeMeters implements AutoCloseable {
   private final MultiCounter publishedBytes;
   private final MultiCounter acknowledged;
   private final MultiCounter expired;
+  private final MultiCounter suppressed;
   private final MultiCounter selectorEvaluations;
   private final MultiCounter selectorMicros;
   private NodeMetrics current;
@@ -62,6 +63,9 @@ public final class NodeMeters implements AutoCloseable {
         new MultiCounter(
             registry, "lightmq.acknowledged.messages", "Messages acknowledged since start.");
     expired = new MultiCounter(registry, "lightmq.expired.messages", "Messages that expired.");
+    suppressed =
+        new MultiCounter(
+            registry, "lightmq.suppressed.messages", "Duplicates that no consumer got.");
     selectorEvaluations =
         new MultiCounter(
             registry,
@@ -107,6 +111,7 @@ public final class NodeMeters implements AutoCloseable {
     Map<Tags, Long> publishedBytesNow = new HashMap<>();
     Map<Tags, Long> acknowledgedNow = new HashMap<>();
     Map<Tags, Long> expiredNow = new HashMap<>();
+    Map<Tags, Long> suppressedNow = new HashMap<>();
     Map<Tags, Long> evaluationsNow = new HashMap<>();
     Map<Tags, Long> selectorMicrosNow = new HashMap<>();
     Map<String, List<MultiGauge.Row<?>>> rows = new HashMap<>();
@@ -124,6 +129,7 @@ public final class NodeMeters implements AutoCloseable {
         Tags inner = tags.and("subscription", subscription.name());
         acknowledgedNow.put(inner, subscription.acknowledged());
         expiredNow.put(inner, subscription.expired());
+        suppressedNow.put(inner, subscription.suppressed());
         if (subscription.selectorEvaluations() > 0) {
           evaluationsNow.put(inner, subscription.selectorEvaluations());
           selectorMicrosNow.put(inner, subscription.selectorNanos() / 1_000);
@@ -144,6 +150,7 @@ public final class NodeMeters implements AutoCloseable {
     publishedBytes.set(publishedBytesNow);
     acknowledged.set(acknowledgedNow);
     expired.set(expiredNow);
+    suppressed.set(suppressedNow);
     selectorEvaluations.set(evaluationsNow);
     selectorMicros.set(selectorMicrosNow);
     gauges.forEach(

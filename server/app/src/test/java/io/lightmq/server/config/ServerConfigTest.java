@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.RedeliverySchedule;
+import io.lightmq.core.destination.Suppression;
 import io.lightmq.core.shard.BrokerSettings.DestinationRule;
 import io.lightmq.spi.Durability;
 import java.nio.file.Files;
@@ -178,12 +179,28 @@ class ServerConfigTest {
                     DestinationSettings.RedeliveryOrder.NON_BLOCKING,
                     3,
                     "orders-failed",
-                    "orders-expired")));
+                    "orders-expired",
+                    null)));
     assertWrong(
         "test.toml line 1: destinations.redelivery-delay is \"1x\", but \"1x\" is no number with ms,"
             + " s, m, h or d; write none, steps such as 1s,10s,1m, or a first wait, a factor and a"
             + " maximum such as 1s*2..5m",
         "destinations.redelivery-delay = \"1x\"");
+  }
+
+  @Test
+  void rulesSayWhichMessagesAreDuplicates() throws ConfigException {
+    ServerConfig config =
+        read(
+            "[destination.\"orders.*\"]",
+            "suppress-duplicates = \"property:orderId,keys=5000,time=10m\"");
+    assertThat(config.node().broker().rules())
+        .extracting(rule -> rule.settings().suppression())
+        .containsExactly(new Suppression("orderId", 5_000, 600_000));
+    assertWrong(
+        "test.toml line 1: destinations.suppress-duplicates is \"yes\" but must be none, message-id"
+            + " or property:NAME, then if wanted ,keys=N and ,time=T with T such as 30s, 5m or 1h",
+        "destinations.suppress-duplicates = \"yes\"");
   }
 
   @Test

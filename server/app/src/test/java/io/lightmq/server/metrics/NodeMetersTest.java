@@ -32,7 +32,7 @@ class NodeMetersTest {
 
   private NodeMetrics reading() {
     SubscriptionUse subscription =
-        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 5_000, 61_500, 40, 12_345);
+        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345);
     DestinationUse orders =
         new DestinationUse(
             new DestinationName(DestinationKind.QUEUE, "orders"),

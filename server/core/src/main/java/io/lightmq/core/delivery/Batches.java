@@ -1,5 +1,6 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.Duplicates;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
@@ -11,6 +12,7 @@ import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * Picks the messages of one delivery after the other and fills its buffer. What is picked is in
@@ -36,6 +38,8 @@ final class Batches {
   private final Gather gather = new Gather();
   private final Location location = new Location();
   private final GiveUps giveUps;
+  private final Keys keys = new Keys();
+  private ByteBuffer scratch = ByteBuffer.allocate(0);
   private long nowMillis;
 
   Batches(Window window, Decisions decisions) {
@@ -53,6 +57,10 @@ final class Batches {
     Subscription subscription = consumer.subscription();
     View view = consumer.view();
     gather.clear();
+    Duplicates duplicates = subscription.duplicates();
+    if (duplicates != null && duplicates.isFull()) {
+      return Found.NOTHING;
+    }
     boolean full = false;
     while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
       if (view.lane() instanceof VolatileLane swift) {
@@ -135,8 +143,9 @@ final class Batches {
           consumer,
           lane,
           sequence,
-          lane.getLong(sequence, EXPIRY_AT),
-          lane.getLong(sequence, CONNECTION_AT))) {
+              lane.getLong(sequence, EXPIRY_AT),
+              lane.getLong(sequence, CONNECTION_AT))
+          && !isSuppressed(consumer, lane, sequence, length)) {
         gather.addVolatile(lane, sequence, length);
       }
     }
@@ -161,8 +170,9 @@ final class Batches {
           consumer,
           lane,
           sequence,
-          window.getLong(offset + EXPIRY_AT),
-          window.getLong(offset + CONNECTION_AT))) {
+              window.getLong(offset + EXPIRY_AT),
+              window.getLong(offset + CONNECTION_AT))
+          && !isSuppressed(consumer, lane, sequence, offset, length)) {
         gather.addWindow(lane, sequence, offset, length);
       }
       offset += length;
@@ -191,6 +201,48 @@ final class Batches {
       return true;
     }
     return false;
+  }
+
+  private boolean isSuppressed(Consumer consumer, VolatileLane lane, long sequence, int length) {
+    if (consumer.subscription().duplicates() == null) {
+      return false;
+    }
+    ByteBuffer entry = scratch(length);
+    lane.copyTo(sequence, entry);
+    return isSuppressed(consumer, lane, sequence, entry, 0);
+  }
+
+  private boolean isSuppressed(
+      Consumer consumer, Lane lane, long sequence, long offset, int length) {
+    if (consumer.subscription().duplicates() == null) {
+      return false;
+    }
+    ByteBuffer entry = scratch(length);
+    window.copyTo(offset, length, entry);
+    return isSuppressed(consumer, lane, sequence, entry, 0);
+  }
+
+  private ByteBuffer scratch(int length) {
+    if (scratch.capacity() < length) {
+      scratch = ByteBuffer.allocate(Math.max(length, 4096));
+    }
+    return scratch.clear();
+  }
+
+  /** Gives up, or lets wait, a taken message whose key was acknowledged or is in flight. */
+  private boolean isSuppressed(
+      Consumer consumer, Lane lane, long sequence, ByteBuffer entries, int at) {
+    Subscription subscription = consumer.subscription();
+    Duplicates duplicates = subscription.duplicates();
+    if (duplicates == null) {
+      return false;
+    }
+    UUID key = keys.of(duplicates.suppression(), entries, at);
+    Duplicates.Verdict verdict = duplicates.give(lane.code(), sequence, key, nowMillis);
+    if (verdict == Duplicates.Verdict.ACKNOWLEDGED) {
+      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.SUPPRESSED);
+    }
+    return verdict != Duplicates.Verdict.NEW;
   }
 
   // ---- from files ----
@@ -306,7 +358,8 @@ final class Batches {
                 lane,
                 sequence,
                 Entry.expiryMillis(bytes, at),
-                Entry.connectionId(bytes, at))) {
+                Entry.connectionId(bytes, at))
+            && !isSuppressed(consumer, lane, sequence, bytes, at)) {
           if (kept != at) {
             bytes.put(kept, bytes, at, length);
           }

@@ -17,7 +17,9 @@ public interface Decisions extends Subscription.Touches {
     /** The subscription does not want what its own connection published. */
     LOCAL,
     /** Too many attempts to process them have failed. */
-    EXHAUSTED
+    EXHAUSTED,
+    /** Another message with the same key was acknowledged. */
+    SUPPRESSED
   }
 
   /**

@@ -93,6 +93,7 @@ public final class Destination {
   /** Applies new settings, which count from the next message on. */
   public void set(DestinationSettings changed) {
     settings = changed;
+    subscriptions.values().forEach(each -> each.suppress(changed.suppression()));
   }
 
   /**
@@ -386,7 +387,7 @@ public final class Destination {
     Formats.writeVarint(out, durableSubscriptions);
     for (Subscription subscription : subscriptions.values()) {
       if (subscription.kind().isDurable()) {
-        subscription.encode(out);
+        SubscriptionFormat.encode(subscription, out);
       }
     }
   }
@@ -408,7 +409,7 @@ public final class Destination {
     destination.decodeLanes(in);
     int count = Formats.readCount(in, "subscriptions", 1_000_000);
     for (int i = 0; i < count; i++) {
-      destination.add(Subscription.decode(in, destination, memory));
+      destination.add(SubscriptionFormat.decode(in, destination, memory));
     }
     return destination;
   }

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxAttempts after so many failed attempts a message is a dead letter; 0 for never
  * @param deadLetter the queue of the dead letters, null to drop them
  * @param expiry the queue of what has expired, null to drop it
+ * @param suppression which messages are suppressed as duplicates, null for none
  */
 public record DestinationSettings(
     Durability tier,
@@ -27,7 +28,8 @@ public record DestinationSettings(
     RedeliveryOrder order,
     int maxAttempts,
     @Nullable String deadLetter,
-    @Nullable String expiry) {
+    @Nullable String expiry,
+    @Nullable Suppression suppression) {
 
   /** What happens to the other messages while one waits for its next attempt. */
   public enum RedeliveryOrder {
@@ -45,7 +47,8 @@ public record DestinationSettings(
           "redelivery-order",
           "max-attempts",
           "dead-letter",
-          "expiry");
+          "expiry",
+          "suppress-duplicates");
 
   /** The most attempts that are counted. */
   public static final int MAX_ATTEMPTS = 250;
@@ -84,7 +87,7 @@ public record DestinationSettings(
 
   /** A tier, and for the rest at once, in order, ten attempts, and the queue DLQ. */
   public DestinationSettings(Durability tier) {
-    this(tier, RedeliverySchedule.NONE, RedeliveryOrder.PRESERVING, 10, "DLQ", null);
+    this(tier, RedeliverySchedule.NONE, RedeliveryOrder.PRESERVING, 10, "DLQ", null, null);
   }
 
   /** Every setting as text, by its key. */
@@ -96,6 +99,7 @@ public record DestinationSettings(
     texts.put("max-attempts", Integer.toString(maxAttempts));
     texts.put("dead-letter", deadLetter == null ? NONE : deadLetter);
     texts.put("expiry", expiry == null ? NONE : expiry);
+    texts.put("suppress-duplicates", suppression == null ? NONE : suppression.toString());
     return texts;
   }
 
@@ -121,10 +125,17 @@ public record DestinationSettings(
               order,
               maxAttempts,
               deadLetter,
-              expiry);
+              expiry,
+              suppression);
       case "redelivery-delay" ->
           new DestinationSettings(
-              tier, RedeliverySchedule.parse(text), order, maxAttempts, deadLetter, expiry);
+              tier,
+              RedeliverySchedule.parse(text),
+              order,
+              maxAttempts,
+              deadLetter,
+              expiry,
+              suppression);
       case "redelivery-order" ->
           new DestinationSettings(
               tier,
@@ -132,13 +143,26 @@ public record DestinationSettings(
               choice(key, text, RedeliveryOrder.values()),
               maxAttempts,
               deadLetter,
-              expiry);
+              expiry,
+              suppression);
       case "max-attempts" ->
-          new DestinationSettings(tier, redelivery, order, number(text), deadLetter, expiry);
+          new DestinationSettings(
+              tier, redelivery, order, number(text), deadLetter, expiry, suppression);
       case "dead-letter" ->
-          new DestinationSettings(tier, redelivery, order, maxAttempts, name(text), expiry);
+          new DestinationSettings(
+              tier, redelivery, order, maxAttempts, name(text), expiry, suppression);
       case "expiry" ->
-          new DestinationSettings(tier, redelivery, order, maxAttempts, deadLetter, name(text));
+          new DestinationSettings(
+              tier, redelivery, order, maxAttempts, deadLetter, name(text), suppression);
+      case "suppress-duplicates" ->
+          new DestinationSettings(
+              tier,
+              redelivery,
+              order,
+              maxAttempts,
+              deadLetter,
+              expiry,
+              text.trim().equals(NONE) ? null : Suppression.parse(text));
       default ->
           throw new IllegalArgumentException(
               "setting " + key + " is unknown; known are " + String.join(", ", KEYS));

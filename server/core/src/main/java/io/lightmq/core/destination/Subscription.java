@@ -1,16 +1,12 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.selector.InvalidSelectorException;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.SequenceRange;
-import java.io.DataInput;
-import java.io.DataOutput;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 public final class Subscription {
-  private static final int VERSION = 2;
-
   /** Takes requests for Touched records. */
   @FunctionalInterface
   public interface Touches {
@@ -42,6 +36,7 @@ public final class Subscription {
   private Cursor[] cursors = new Cursor[0];
 
   private final OffHeap memory;
+  private @Nullable Duplicates duplicates;
   private int consumers;
   private boolean closed;
   private boolean paused;
@@ -70,6 +65,40 @@ public final class Subscription {
     }
     for (VolatileLane lane : destination.swiftLanes()) {
       add(lane).startAt(lane.extents.end());
+    }
+    suppress(destination.settings().suppression());
+  }
+
+  /**
+   * Suppresses duplicates from now on, or not any more. What is in flight counts as without a key.
+   */
+  void suppress(@Nullable Suppression suppression) {
+    Duplicates now = duplicates;
+    if (suppression == null) {
+      duplicates = null;
+      if (now != null) {
+        now.freeAll();
+      }
+    } else if (now != null) {
+      now.change(suppression);
+    } else {
+      Duplicates begun = new Duplicates(this, suppression);
+      for (Cursor cursor : cursors) {
+        forEachInFlight(cursor.lane.code(), begun::adopt);
+      }
+      duplicates = begun;
+    }
+  }
+
+  /** What it knows of duplicates, null if it does not suppress them. */
+  public @Nullable Duplicates duplicates() {
+    return duplicates;
+  }
+
+  /** Applies the keys of acknowledged messages. */
+  public void remember(List<UUID> keys, long atMillis) {
+    if (duplicates != null) {
+      duplicates.remember(keys, atMillis);
     }
   }
 
@@ -247,6 +276,9 @@ public final class Subscription {
     cursor.returned(from, from + count, counted);
     view.back(cursor.lane, from);
     views.back(cursor.lane, from);
+    if (duplicates != null) {
+      duplicates.returned(lane, from, count);
+    }
   }
 
   /** Whether a message was published to this subscription and is not acknowledged. */
@@ -374,6 +406,9 @@ public final class Subscription {
       added += cursor.acknowledge(first, stop);
       views.acknowledged(cursor.lane, first, stop);
       first = cursor.lane.extents.ceiling(stop);
+    }
+    if (duplicates != null) {
+      duplicates.acknowledged(lane, from, count);
     }
     return added;
   }
@@ -540,87 +575,6 @@ public final class Subscription {
         }
       }
       cursor.clear();
-    }
-  }
-
-  /**
-   * Byte version 2, long id, byte kind, flags byte (1 client id, 2 name, 4 no-local, 8 selector),
-   * UTF client id, UTF name, selector (int length, UTF-8), a cursor for each durable lane that the
-   * destination has in front.
-   */
-  void encode(DataOutput out) throws IOException {
-    out.writeByte(VERSION);
-    out.writeLong(id);
-    out.writeByte(kind.code());
-    String selector = selectorText();
-    out.writeByte(
-        (clientId != null ? 1 : 0)
-            | (name != null ? 2 : 0)
-            | (noLocal() ? 4 : 0)
-            | (selector != null ? 8 : 0));
-    if (clientId != null) {
-      out.writeUTF(clientId);
-    }
-    if (name != null) {
-      out.writeUTF(name);
-    }
-    if (selector != null) {
-      byte[] utf8 = selector.getBytes(StandardCharsets.UTF_8);
-      out.writeInt(utf8.length);
-      out.write(utf8);
-    }
-    for (DurableLane lane : destination.durableLanes()) {
-      if (lane.wasUsed()) {
-        cursor(lane).encode(out);
-      }
-    }
-  }
-
-  static Subscription decode(DataInput in, Destination destination, OffHeap memory)
-      throws IOException {
-    Formats.version("subscriptions", in.readUnsignedByte(), VERSION);
-    long id = in.readLong();
-    SubscriptionKind kind;
-    int code = in.readUnsignedByte();
-    try {
-      kind = SubscriptionKind.of(code);
-    } catch (IllegalArgumentException e) {
-      throw new IOException("subscription " + id + " has kind " + code, e);
-    }
-    int flags = in.readUnsignedByte();
-    String clientId = (flags & 1) != 0 ? in.readUTF() : null;
-    String name = (flags & 2) != 0 ? in.readUTF() : null;
-    Selector selector = (flags & 8) != 0 ? decodeSelector(in, id) : null;
-    Interest interest = new Interest(selector, (flags & 4) != 0, 0);
-    Subscription subscription =
-        new Subscription(
-            id,
-            destination,
-            kind,
-            clientId,
-            name,
-            interest,
-            destination.filter(interest),
-            memory);
-    for (DurableLane lane : destination.durableLanes()) {
-      subscription.cursor(lane).decode(in);
-    }
-    return subscription;
-  }
-
-  private static Selector decodeSelector(DataInput in, long id) throws IOException {
-    int length = in.readInt();
-    if (length < 0 || length > 3 * Selector.MAX_CHARS) {
-      throw new IOException(
-          "subscription %d has a selector of %d bytes; it has at most %d characters"
-              .formatted(id, length, Selector.MAX_CHARS));
-    }
-    byte[] utf8 = new byte[length];
-    in.readFully(utf8);
-    try {
-      return Selector.parse(new String(utf8, StandardCharsets.UTF_8));
-    } catch (InvalidSelectorException e) {
-      throw new IOException("subscription " + id + ": " + e.getMessage(), e);
     }
   }
 }

@@ -18,6 +18,7 @@ import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
 import io.lightmq.core.record.ShardRecord.Replaced;
+import io.lightmq.core.record.ShardRecord.SeenKeys;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
@@ -31,8 +32,8 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -62,7 +63,8 @@ import java.util.function.Consumer;
  *  9 Published           u link, v number, v destination, byte lane, long first sequence,
  *                        v count, v unwanted x {v subscription, v bytes, bytes}, entries back
  *                        to back to the end of the body
- * 10 Acked               v destination, v subscription, byte reason, r
+ * 10 Acked               v destination, v subscription, byte reason, r, v keys x u, long milliseconds
+ *                        (not without keys)
  * 11 Purged              v destination, v subscription, byte lane, long through, r kept
  * 12 Touched             v destination, v subscription, byte lane, long block key
  * 13 LinkAttached        u link, v answers from
@@ -90,6 +92,7 @@ public final class RecordCodec {
 
   private static final int MAX_RUN = 20_000;
   private static final int MAX_SETTINGS = 100;
+  private static final int MAX_KEYS = 10_000_000;
 
   private RecordCodec() {}
 
@@ -166,6 +169,7 @@ public final class RecordCodec {
       out.putVarint(r.subscriptionId());
       out.putByte(r.reason().code());
       putRanges(r.ranges(), out);
+      putSeen(r.seen(), out);
     } else if (record instanceof Attempted r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
@@ -309,7 +313,11 @@ public final class RecordCodec {
         return decodePublished(base, records, in);
       case 10:
         return new Acked(
-            in.readVarint(), in.readVarint(), Reason.of(in.readByte()), readRanges(in));
+            in.readVarint(),
+            in.readVarint(),
+            Reason.of(in.readByte()),
+            readRanges(in),
+            readSeen(in));
       case 11:
         return new Purged(
             in.readVarint(), in.readVarint(), in.readByte(), in.readLong(), readRanges(in));
@@ -466,6 +474,26 @@ public final class RecordCodec {
       }
     }
     return ranges;
+  }
+
+  private static void putSeen(SeenKeys seen, FieldWriter out) {
+    out.putVarint(seen.keys().size());
+    if (!seen.keys().isEmpty()) {
+      seen.keys().forEach(out::putUuid);
+      out.putLong(seen.atMillis());
+    }
+  }
+
+  private static SeenKeys readSeen(FieldReader in) {
+    int count = in.readCount(MAX_KEYS, 16);
+    if (count == 0) {
+      return SeenKeys.NONE;
+    }
+    List<UUID> keys = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      keys.add(in.readUuid());
+    }
+    return new SeenKeys(in.readLong(), keys);
   }
 
   private static void putSettings(DestinationSettings settings, FieldWriter out) {

@@ -135,7 +135,9 @@ public sealed interface ShardRecord {
     ACKNOWLEDGED(0),
     EXPIRED(1),
     /** Moved to another destination, or dropped as a dead letter. */
-    MOVED(2);
+    MOVED(2),
+    /** Another message with the same key was acknowledged. */
+    SUPPRESSED(3);
 
     private final int code;
 
@@ -155,15 +157,44 @@ public sealed interface ShardRecord {
           return reason;
         }
       }
-      throw new MalformedRecordException("acknowledge reason " + code + " is unknown; 0 to 2 are");
+      throw new MalformedRecordException("acknowledge reason " + code + " is unknown; 0 to 3 are");
     }
   }
 
-  /** A subscription needs these messages no more. */
-  record Acked(long destinationId, long subscriptionId, Reason reason, List<SequenceRange> ranges)
+  /**
+   * A subscription needs these messages no more.
+   *
+   * @param seen by which keys it knows their duplicates from now on
+   */
+  record Acked(
+      long destinationId,
+      long subscriptionId,
+      Reason reason,
+      List<SequenceRange> ranges,
+      SeenKeys seen)
       implements Part {
     public Acked {
       ranges = List.copyOf(ranges);
+    }
+
+    /** Messages without keys. */
+    public Acked(
+        long destinationId, long subscriptionId, Reason reason, List<SequenceRange> ranges) {
+      this(destinationId, subscriptionId, reason, ranges, SeenKeys.NONE);
+    }
+  }
+
+  /**
+   * Keys of acknowledged messages.
+   *
+   * @param atMillis when, by the wall clock; 0 without keys
+   */
+  record SeenKeys(long atMillis, List<UUID> keys) {
+    /** No keys. */
+    public static final SeenKeys NONE = new SeenKeys(0, List.of());
+
+    public SeenKeys {
+      keys = List.copyOf(keys);
     }
   }
 

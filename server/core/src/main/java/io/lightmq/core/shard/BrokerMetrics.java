@@ -42,7 +42,7 @@ public record BrokerMetrics(
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
-          new Totals(0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0)),
+          new Totals(0, 0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0)),
           List.of());
 
   public BrokerMetrics {
@@ -102,6 +102,7 @@ public record BrokerMetrics(
       long publishedBytes,
       long acknowledged,
       long expired,
+      long suppressed,
       long rejectedSnapshots,
       long damagedReads,
       Moves moves) {}
@@ -148,6 +149,7 @@ public record BrokerMetrics(
    * @param inFlight of them, given to consumers
    * @param acknowledged since start
    * @param expired since start
+   * @param suppressed duplicates that nobody got, since start
    * @param oldestAgeMillis how long the oldest message of the backlog is here, at least; 0 without
    *     one
    * @param lagMillis by how much the oldest message of the backlog is older than the newest that
@@ -164,34 +166,9 @@ public record BrokerMetrics(
       long inFlight,
       long acknowledged,
       long expired,
+      long suppressed,
       long oldestAgeMillis,
       long lagMillis,
       long selectorEvaluations,
-      long selectorNanos) {
-
-    /** One without a selector. */
-    public SubscriptionUse(
-        String name,
-        String kind,
-        int consumers,
-        long backlog,
-        long inFlight,
-        long acknowledged,
-        long expired,
-        long oldestAgeMillis,
-        long lagMillis) {
-      this(
-          name,
-          kind,
-          consumers,
-          backlog,
-          inFlight,
-          acknowledged,
-          expired,
-          oldestAgeMillis,
-          lagMillis,
-          0,
-          0);
-    }
-  }
+      long selectorNanos) {}
 }

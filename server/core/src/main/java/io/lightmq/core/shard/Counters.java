@@ -35,6 +35,7 @@ final class Counters {
     long acknowledged;
     long expired;
     long deadLettered;
+    long suppressed;
   }
 
   private final Map<Long, Published> published = new HashMap<>();
@@ -44,6 +45,7 @@ final class Counters {
   long allBytes;
   long allAcknowledged;
   long allExpired;
+  long allSuppressed;
   long damagedReads;
   long redelivered;
   long deadLettered;
@@ -83,6 +85,11 @@ final class Counters {
   void deadLettered(long destinationId, long subscriptionId) {
     settled(destinationId, subscriptionId).deadLettered++;
     deadLettered++;
+  }
+
+  void suppressed(long destinationId, long subscriptionId, long messages) {
+    settled(destinationId, subscriptionId).suppressed += messages;
+    allSuppressed += messages;
   }
 
   Published published(long destinationId) {

@@ -144,6 +144,7 @@ final class MetricsTaker {
             counters.allBytes,
             counters.allAcknowledged,
             counters.allExpired,
+            counters.allSuppressed,
             rejectedSnapshots,
             counters.damagedReads,
             new BrokerMetrics.Moves(
@@ -193,6 +194,7 @@ final class MetricsTaker {
         subscription.inFlight(),
         settled.acknowledged,
         settled.expired,
+        settled.suppressed,
         age,
         oldest == 0 ? 0 : newest - oldest,
         subscription.selectorEvaluations(),

@@ -286,7 +286,8 @@ final class Publishing {
     Link link = linkOf(session);
     Command.Commit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
-      long bytes = RecordBytes.of(next, session.user().length);
+      long bytes =
+          RecordBytes.of(next, session.user().length) + RecordBytes.ofKeys(state, next.acked());
       for (Command.StagedRun run : next.runs()) {
         bytes +=
             RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());

@@ -1,9 +1,11 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Duplicates;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MessageReader;
+import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -74,7 +76,25 @@ final class RecordBytes {
     return bytes + of(command.acked());
   }
 
-  /** The bytes that acknowledgements take in the journal, at most. */
+  /** The bytes of the keys of acknowledged messages, where duplicates are suppressed. */
+  static long ofKeys(ShardState state, List<Command.Acked> acked) {
+    long bytes = 0;
+    for (Command.Acked each : acked) {
+      Destination destination = state.destinations().find(each.destinationId());
+      if (destination != null && destination.settings().suppression() != null) {
+        long count = each.ranges().stream().mapToLong(SequenceRange::count).sum();
+        long known =
+            destination.subscriptions().stream()
+                .mapToLong(of -> of.inFlight() + Duplicates.MAX_LATE)
+                .max()
+                .orElse(0);
+        bytes += 32 + 16 * Math.min(count, known);
+      }
+    }
+    return bytes;
+  }
+
+  /** The bytes that acknowledgements take in the journal, at most, without keys. */
   static long of(List<Command.Acked> acked) {
     long bytes = 0;
     for (Command.Acked each : acked) {

@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.destination.Duplicates;
 import io.lightmq.core.destination.Holding;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Split;
@@ -11,6 +12,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Finds what a client may acknowledge, and gives back what it returns. */
@@ -21,13 +23,15 @@ final class Settlements {
    *
    * @param recorded those that need a record: durable lanes of durable subscriptions
    * @param unrecorded the others
+   * @param atMillis the wall clock's time
    */
   record Accepted(
       Subscription subscription,
       @Nullable Holding holding,
       List<SequenceRange> recorded,
       List<SequenceRange> unrecorded,
-      long refused) {
+      long refused,
+      long atMillis) {
 
     /** The records, each of a bounded number of ranges. */
     List<ShardRecord.Acked> records(Reason reason) {
@@ -39,28 +43,40 @@ final class Settlements {
                 subscription.destination().id(),
                 subscription.id(),
                 reason,
-                recorded.subList(from, to)));
+                recorded.subList(from, to),
+                seen(recorded.subList(from, to))));
       }
       return records;
     }
 
+    private ShardRecord.SeenKeys seen(List<SequenceRange> ranges) {
+      Duplicates duplicates = subscription.duplicates();
+      List<UUID> keys = duplicates == null ? List.of() : duplicates.keys(ranges);
+      return keys.isEmpty()
+          ? ShardRecord.SeenKeys.NONE
+          : new ShardRecord.SeenKeys(atMillis, keys);
+    }
+
+    /** Acknowledges what no record tells. */
+    void acknowledgeUnrecorded() {
+      subscription.remember(seen(unrecorded).keys(), atMillis);
+      subscription.acknowledge(unrecorded);
+    }
+
     /** Counts of accepted messages. */
     long count() {
-      long count = 0;
-      for (SequenceRange range : recorded) {
-        count += range.count();
-      }
-      for (SequenceRange range : unrecorded) {
-        count += range.count();
-      }
-      return count;
+      return Settlements.count(recorded) + Settlements.count(unrecorded);
     }
   }
 
   private final ShardState state;
+  private final TurnTime time;
+  private final Ready ready;
 
-  Settlements(ShardState state) {
+  Settlements(ShardState state, TurnTime time, Ready ready) {
+    this.ready = ready;
     this.state = state;
+    this.time = time;
   }
 
   /**
@@ -81,7 +97,23 @@ final class Settlements {
     }
     Holding holding = consumer == null ? null : consumer.holding();
     Split split = (holding == null ? subscription.newHolding() : holding).split(acked.ranges());
-    return accepted(subscription, holding, split.accepted(), split.refused());
+    long refused = split.refused();
+    List<SequenceRange> ranges = split.accepted();
+    Duplicates duplicates = subscription.duplicates();
+    if (duplicates != null) {
+      // Without its key an acknowledgement would let duplicates through.
+      ranges = duplicates.known(ranges);
+      refused += count(split.accepted()) - count(ranges);
+    }
+    return accepted(subscription, holding, ranges, refused, time.millis());
+  }
+
+  private static long count(List<SequenceRange> ranges) {
+    long count = 0;
+    for (SequenceRange range : ranges) {
+      count += range.count();
+    }
+    return count;
   }
 
   /** Tells what of these acknowledgements needs a record. */
@@ -89,16 +121,17 @@ final class Settlements {
       Subscription subscription,
       @Nullable Holding holding,
       List<SequenceRange> ranges,
-      long refused) {
+      long refused,
+      long atMillis) {
     if (allRecorded(subscription, ranges)) {
-      return new Accepted(subscription, holding, ranges, List.of(), refused);
+      return new Accepted(subscription, holding, ranges, List.of(), refused, atMillis);
     }
     List<SequenceRange> durable = new ArrayList<>();
     List<SequenceRange> unrecorded = new ArrayList<>();
     for (SequenceRange range : ranges) {
       (isRecorded(subscription, range) ? durable : unrecorded).add(range);
     }
-    return new Accepted(subscription, holding, durable, unrecorded, refused);
+    return new Accepted(subscription, holding, durable, unrecorded, refused, atMillis);
   }
 
   private static boolean allRecorded(Subscription subscription, List<SequenceRange> ranges) {
@@ -122,10 +155,14 @@ final class Settlements {
 
   /** Ends what was accepted: the records are applied before. */
   void settle(Accepted accepted) {
-    accepted.subscription().acknowledge(accepted.unrecorded());
+    accepted.acknowledgeUnrecorded();
     if (accepted.holding() != null) {
       accepted.holding().settle(accepted.recorded());
       accepted.holding().settle(accepted.unrecorded());
+    }
+    if (accepted.subscription().duplicates() != null) {
+      // What waited for messages of the same key is free now.
+      ready.add(accepted.subscription());
     }
   }
 

@@ -88,7 +88,7 @@ final class ShardParts {
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
     later.sessions = sessions;
-    Settlements settlements = new Settlements(state);
+    Settlements settlements = new Settlements(state, time, ready);
     Receipts receipts = new Receipts(recorder, sessions);
     Transactions transactions =
         new Transactions(

@@ -218,9 +218,10 @@ final class ShardRunner implements Decisions, Publishing.Admission {
             + "; acknowledge in smaller steps");
   }
 
-  private static long roomFor(Command command) {
+  private long roomFor(Command command) {
     if (command instanceof Command.Acknowledge acknowledge) {
-      return RecordBytes.of(acknowledge.acked());
+      return RecordBytes.of(acknowledge.acked())
+          + RecordBytes.ofKeys(parts.state(), acknowledge.acked());
     }
     if (command instanceof Command.Return back && back.attempted()) {
       return RecordBytes.of(back.returned());
@@ -421,9 +422,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       }
       return;
     }
-    Settlements.Accepted accepted = Settlements.accepted(subscription, null, each.ranges(), 0);
+    Settlements.Accepted accepted = Settlements.accepted(
+            subscription, null, each.ranges(), 0, parts.time().millis());
     accepted.records(ShardRecord.Reason.ACKNOWLEDGED).forEach(recorder::record);
-    subscription.acknowledge(accepted.unrecorded());
+    accepted.acknowledgeUnrecorded();
+    wakeWaiting(subscription);
     Destination destination = subscription.destination();
     parts.counters().acknowledged(destination.id(), subscription.id(), accepted.count());
     if (accepted.recorded().isEmpty()) {
@@ -451,6 +454,13 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   void wakeSoon() {
     if (!ended) {
       loop.execute(() -> {});
+    }
+  }
+
+  /** What waited for messages of the same key may be free now. */
+  private void wakeWaiting(Subscription subscription) {
+    if (subscription.duplicates() != null) {
+      parts.ready().add(subscription);
     }
   }
 
@@ -484,15 +494,21 @@ final class ShardRunner implements Decisions, Publishing.Admission {
           new Acked(
               destination.id(),
               subscription.id(),
-              each.reason() == Decisions.Reason.EXPIRED
-                  ? ShardRecord.Reason.EXPIRED
-                  : ShardRecord.Reason.ACKNOWLEDGED,
+              switch (each.reason()) {
+                case EXPIRED -> ShardRecord.Reason.EXPIRED;
+                case LOCAL -> ShardRecord.Reason.ACKNOWLEDGED;
+                case SUPPRESSED -> ShardRecord.Reason.SUPPRESSED;
+                case EXHAUSTED ->
+                    throw new IllegalStateException("a message without attempts left is moved");
+              },
               List.of(each.range())));
     } else {
       subscription.acknowledge(List.of(each.range()));
     }
     if (each.reason() == Decisions.Reason.EXPIRED) {
       parts.counters().expired(destination.id(), subscription.id(), each.range().count());
+    } else if (each.reason() == Decisions.Reason.SUPPRESSED) {
+      parts.counters().suppressed(destination.id(), subscription.id(), each.range().count());
     }
   }
 

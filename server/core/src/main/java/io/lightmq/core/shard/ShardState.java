@@ -117,7 +117,9 @@ final class ShardState {
     if (record instanceof Published r) {
       published(r);
     } else if (record instanceof Acked r) {
-      changing(r.destinationId(), r.subscriptionId()).acknowledge(r.ranges());
+      Subscription subscription = changing(r.destinationId(), r.subscriptionId());
+      subscription.remember(r.seen().keys(), r.seen().atMillis());
+      subscription.acknowledge(r.ranges());
     } else if (record instanceof Committed r) {
       for (Part part : r.parts()) {
         apply((ShardRecord) part);

@@ -117,7 +117,7 @@ final class Transactions {
       plan(session, run, plan);
     }
     checkSize(command);
-    plan.durableBytes += RecordBytes.of(command.acked());
+    plan.durableBytes += RecordBytes.of(command.acked()) + RecordBytes.ofKeys(state, command.acked());
     checkBatch(plan);
     for (Command.Acked acked : command.acked()) {
       plan(session, acked, plan);

@@ -76,6 +76,12 @@ class RecordCodecTest {
               new Replaced(8, 12)),
           new SubscriptionClosed(9, 12),
           new Acked(9, 12, Reason.EXPIRED, RANGES),
+          new Acked(
+              9,
+              12,
+              Reason.ACKNOWLEDGED,
+              RANGES,
+              new ShardRecord.SeenKeys(1_700_000_000_000L, List.of(LINK, new UUID(1, -2)))),
           new Purged(9, 12, 4, (3L << 32) | 900, RANGES),
           new Touched(9, 12, 4, 0x300000),
           new ShardRecord.Attempted(9, 12, RANGES),

@@ -308,9 +308,16 @@ final class BrokerHarness {
             timeToLive,
             delayMillis)
         .correlationId("k" + sample.text().length() % 7)
-        .properties(Map.of("n", sample.text().length() % 7))
+        .properties(properties(sample.text()))
         .textBody(sample.text())
         .finish();
     return ByteBuffer.wrap(writer.toByteArray());
+  }
+
+  /** A text "KEY#REST" has a property "key". */
+  private static Map<String, Object> properties(String text) {
+    int n = text.length() % 7;
+    int mark = text.indexOf('#');
+    return mark < 0 ? Map.of("n", n) : Map.of("n", n, "key", text.substring(0, mark));
   }
 }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.Duplicates;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.core.destination.Suppression;
 import io.lightmq.core.destination.VolatileStore;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
@@ -42,6 +44,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -132,6 +135,19 @@ class StateGoldenTest {
     records.add(new Touched(1, 1, LANE, SECOND / BLOCK));
     records.add(new LinkAttached(CLOSED, 1));
     records.add(new LinkClosed(CLOSED));
+    records.add(
+        new DestinationCreated(
+            4,
+            name(DestinationKind.QUEUE, "once"),
+            DestinationSettings.DEFAULT.with(
+                Map.of("suppress-duplicates", "property:order,keys=10,time=1m"))));
+    records.add(
+        new Acked(
+            4,
+            4,
+            Reason.ACKNOWLEDGED,
+            List.of(),
+            new ShardRecord.SeenKeys(1_700_000_000_000L, List.of(LINK, OTHER))));
     records.forEach(state::apply);
     state.destinations().all().forEach(each -> each.durable(4).show());
     Subscription queue = queue(state);
@@ -230,7 +246,14 @@ class StateGoldenTest {
     assertThat(state.stopped()).isFalse();
     assertThat(state.nextSubscriptionId()).isEqualTo(7);
     assertThat(state.destinations().find(3)).isNull();
-    assertThat(state.destinations().nextId()).isEqualTo(4);
+    assertThat(state.destinations().nextId()).isEqualTo(5);
+    Duplicates once = destination(state, 4).queueSubscription().duplicates();
+    assertThat(once).isNotNull();
+    assertThat(once.suppression()).isEqualTo(new Suppression("order", 10, 60_000));
+    assertThat(once.remembered()).isEqualTo(2);
+    assertThat(once.give(4, 1, LINK, 1_700_000_059_999L))
+        .isEqualTo(Duplicates.Verdict.ACKNOWLEDGED);
+    assertThat(once.give(4, 1, LINK, 1_700_000_060_000L)).isEqualTo(Duplicates.Verdict.NEW);
     Destination topic = destination(state, 2);
     assertThat(topic.name()).isEqualTo(name(DestinationKind.TOPIC, "prices"));
     assertThat(topic.settings().tier()).isEqualTo(Durability.PERFORMANCE);
