@@ -22,6 +22,7 @@ public final class Faults {
         --stop-client [SECONDS]             SIGSTOP of a client with messages in hand (60)
         --memory [MESSAGES]                 a backlog far above -Xmx128m (1,000,000)
         --memory --non-persistent [MESSAGES]  the same of messages that no disk keeps (1,000,000)
+        --duplicates [MESSAGES] [SEED]      each tenth sent twice, consumer and broker killed (1,000,000)
         --half-acked [MESSAGES]             every second, then all but 1 % acknowledged (1,000,000)
         --checkpoint-gap [SECONDS]          what 17 senders notice of checkpoints (30)
         --flood [CONNECTIONS] [SECONDS]     connections that send and never consume (200, 10)
@@ -69,6 +70,7 @@ public final class Faults {
           argument(1, "").equals("--non-persistent")
               ? new VolatileBacklog(setup, number(2, 1_000_000)).run()
               : new MemoryLimit(setup, number(1, 1_000_000)).run();
+      case "--duplicates" -> new DuplicateRounds(setup, number(1, 1_000_000), seed(2)).run();
       case "--half-acked" -> new HalfAcknowledged(setup, number(1, 1_000_000)).run();
       case "--checkpoint-gap" -> new CheckpointGap(setup, number(1, 30)).run();
       case "--flood" -> new Flood(setup, number(1, 200), number(2, 10)).run();
