@@ -239,11 +239,12 @@ final class Simulation {
     lookAll();
     harness.loops.runUntilIdle();
     lookAll();
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 100 && overflowFiles() == 0; i++) {
       clients.get(0).send(queues.get(0), false);
+      clients.get(0).send(queues.get(0), false);
+      harness.loops.runUntilIdle();
+      lookAll();
     }
-    harness.loops.runUntilIdle();
-    lookAll();
   }
 
   private void step() throws IOException {
