@@ -169,7 +169,7 @@ class DelayTest {
     int count = Integer.getInteger("lightmq.delayed", 3_000);
     BrokerHarness h = new BrokerHarness(6);
     h.keepTime = true;
-    h.settings = BrokerHarness.settings(Math.max(1 << 18, count * 40), 1 << 17);
+    h.settings = BrokerHarness.settings(Math.max(1 << 18, count * 40 / 4096 * 4096), 1 << 17);
     h.open();
     Random random = new Random(6);
     FakePeer peer = h.attach(new UUID(1, 1), 1, 1, null);
