@@ -53,7 +53,7 @@ public final class EntryReads {
       swift.copyTo(from, entry);
       taker.read(entry.flip(), null);
     } else {
-      Consumer consumer = new Consumer(reader, 0, 0, subscription, false);
+      Consumer consumer = new Consumer(reader, 0, 0, subscription.view(), false);
       read(consumer, lane, from, count, maxBytes, taker, false);
     }
   }
