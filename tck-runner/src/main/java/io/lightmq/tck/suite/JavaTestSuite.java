@@ -34,7 +34,7 @@ record JavaTestSuite(Path home) implements Suite {
     try (Stream<Path> files = Files.walk(folder, DEPTH)) {
       return files
           .filter(file -> file.endsWith(SETTINGS))
-          .map(file -> new JavaTestSuite(file.getParent().getParent().toAbsolutePath()))
+          .map(file -> new JavaTestSuite(file.resolve("../..").toAbsolutePath().normalize()))
           .findFirst();
     }
   }

@@ -110,8 +110,11 @@ public final class Holding {
     List<SequenceRange> mine = new ArrayList<>();
     for (SequenceRange range : ranges) {
       SequenceSet set = find(range.lane());
+      if (set == null) {
+        continue;
+      }
       long end = range.from() + range.count();
-      for (long at = set == null ? end : set.nextPresent(range.from(), end); at < end; ) {
+      for (long at = set.nextPresent(range.from(), end); at < end; ) {
         long stop = Math.min(end, set.nextAbsent(at));
         mine.add(new SequenceRange(range.lane(), at, (int) (stop - at)));
         at = set.nextPresent(stop, end);
