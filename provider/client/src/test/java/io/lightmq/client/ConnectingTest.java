@@ -208,24 +208,4 @@ class ConnectingTest {
     assertThat(broker.seen(Frame.Attach.class)).hasSize(1);
     assertThat(broker.seen(Frame.Goodbye.class)).hasSize(1);
   }
-
-  @Test
-  void whatThisVersionLacksIsToldAsSuch() throws Exception {
-    try (Connection connection = factory("").createConnection()) {
-      Session session = connection.createSession();
-      jakarta.jms.Queue queue = session.createQueue("q");
-      for (org.assertj.core.api.ThrowableAssert.ThrowingCallable call :
-          List.<org.assertj.core.api.ThrowableAssert.ThrowingCallable>of(
-              () -> session.createBrowser(queue),
-              () -> session.createConsumer(queue, "a = 1"),
-              () -> session.createProducer(queue).setDeliveryDelay(1),
-              () -> connection.createConnectionConsumer(queue, null, null, 1))) {
-        assertThatThrownBy(call)
-            .isInstanceOf(JMSException.class)
-            .hasMessageContaining("not available in this version")
-            .extracting(e -> ((JMSException) e).getErrorCode())
-            .isEqualTo("LMQ-110");
-      }
-    }
-  }
 }

@@ -15,7 +15,6 @@ import jakarta.jms.JMSConsumer;
 import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
 import jakarta.jms.JMSProducer;
-import jakarta.jms.JMSRuntimeException;
 import jakarta.jms.MapMessage;
 import jakarta.jms.Message;
 import jakarta.jms.MessageConsumer;
@@ -450,15 +449,6 @@ class WholeApiTest {
       return thrown instanceof jakarta.jms.MessageFormatException;
     }
     return false;
-  }
-
-  private static String code(Throwable thrown) {
-    if (thrown instanceof JMSException checked) {
-      return String.valueOf(checked.getErrorCode());
-    }
-    return thrown instanceof JMSRuntimeException unchecked
-        ? String.valueOf(unchecked.getErrorCode())
-        : "";
   }
 
   @Test

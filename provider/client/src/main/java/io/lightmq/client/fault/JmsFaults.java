@@ -42,7 +42,6 @@ public final class JmsFaults {
   private static final int INTERRUPTED = 107;
   private static final int SETTINGS = 108;
   private static final int POOL_FAILED = 109;
-  private static final int UNAVAILABLE = 110;
   private static final int NOT_TRUSTED = 111;
 
   private JmsFaults() {}
@@ -149,11 +148,6 @@ public final class JmsFaults {
   /** An application server's pool that has thrown what is no JMS exception. */
   public static JMSException poolFailed(String text, Throwable cause) {
     return withCause(new JMSException(text, code(POOL_FAILED)), cause);
-  }
-
-  /** A feature that this version does not have. */
-  public static JMSException unavailable(String feature) {
-    return new JMSException(feature + " not available in this version", code(UNAVAILABLE));
   }
 
   /** A class that the allow-list of ObjectMessage does not name. */
