@@ -72,7 +72,14 @@ record ClientSettings(
   }
 
   private static final Set<String> TEXTS =
-      Set.of("clientId", "user", "password", "failover", "jmsxProperties", "semantics", "trustedPackages");
+      Set.of(
+          "clientId",
+          "user",
+          "password",
+          "failover",
+          "jmsxProperties",
+          "semantics",
+          "trustedPackages");
 
   /** An option of the factory itself: whether its stored forms hold the password. */
   static final String REFERENCE_PASSWORD = "referencePassword";

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The messages that wait in one consumer, and its pulls. At most {@code prefetchMessages} and about
- * {@code prefetchBytes} wait. Guarded by its inbox's lock, but for the count of what is not settled.
+ * {@code prefetchBytes} wait. Guarded by its inbox's lock, but for the count of what is not
+ * settled.
  */
 final class ConsumerQueue {
   private static final int FIRST_WINDOW = 16;

@@ -277,7 +277,7 @@ final class Inbox {
   /** The message in what has arrived. */
   LightmqMessage message(Arrived arrived) throws JMSException {
     try {
-      LightmqMessage message = 
+      LightmqMessage message =
           messages.received(
               arrived.entry(),
               arrived.deliveries(),
@@ -459,7 +459,9 @@ final class Inbox {
     consumer.waiters++;
     try {
       pullMore(consumer);
-      while (!gate.isClosed() && !consumer.closed && (!consumer.isEmpty() || !consumer.hasEnded())) {
+      while (!gate.isClosed()
+          && !consumer.closed
+          && (!consumer.isEmpty() || !consumer.hasEnded())) {
         long pauseNanos = pause.nanosLeft();
         if (pauseNanos <= 0 && gate.hands() && !consumer.isEmpty()) {
           return true;

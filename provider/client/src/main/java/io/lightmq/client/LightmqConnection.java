@@ -250,8 +250,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private ConnectionConsumer consume(
       @Nullable ServerSessionPool pool, int count, LightmqConnectionConsumer.Opening opening)
       throws JMSException {
-    LightmqConnectionConsumer consumer =
-        LightmqConnectionConsumer.open(this, pool, count, opening);
+    LightmqConnectionConsumer consumer = LightmqConnectionConsumer.open(this, pool, count, opening);
     synchronized (this) {
       connectionConsumers.add(consumer);
       if (started) {
@@ -273,8 +272,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     use();
     domain.requireTopics(call);
     Topic checked = SessionConsumers.checkedTopic(this, topic, kind, name);
-    return consume(
-        pool, count, consumers -> consumers.open(checked, kind, name, selector, false));
+    return consume(pool, count, consumers -> consumers.open(checked, kind, name, selector, false));
   }
 
   @Override

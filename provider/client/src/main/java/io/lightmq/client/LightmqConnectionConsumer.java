@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * server session, loads at most the maximum number of messages into its session and starts it. From
  * then on they belong to that session and are settled in its mode.
  *
- * <p>While the pool blocks or fails, messages wait here, uncounted; a pool that fails is asked again
- * after a pause of up to a second, and the connection's exception listener is told.
+ * <p>While the pool blocks or fails, messages wait here, uncounted; a pool that fails is asked
+ * again after a pause of up to a second, and the connection's exception listener is told.
  */
 final class LightmqConnectionConsumer implements ConnectionConsumer {
   private static final Logger LOG = LoggerFactory.getLogger(LightmqConnectionConsumer.class);

@@ -122,7 +122,8 @@ public final class LightmqObjectFactory implements ObjectFactory {
       } else if (!isIn(URIS, type) && !isIn(OF_CONTAINERS, type)) {
         List<String> near = NearNames.of(type, ClientSettings.optionNames(), 1);
         LOG.warn(
-            "a reference to a connection factory has the unknown attribute '{}', which is ignored{}",
+            "a reference to a connection factory has the unknown attribute '{}', which is"
+                + " ignored{}",
             type,
             near.isEmpty() ? "" : "; the nearest option is " + near.get(0));
       }

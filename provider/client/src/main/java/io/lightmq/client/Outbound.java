@@ -167,8 +167,7 @@ final class Outbound {
     if (transacted) {
       stage(new BrokerLink.Staged(target, persistent, bytes));
       if (listener != null) {
-        completions.add(
-            producer, CompletableFuture.completedFuture(null), message, listener);
+        completions.add(producer, CompletableFuture.completedFuture(null), message, listener);
       }
       return;
     }

@@ -78,17 +78,14 @@ final class Returning {
   }
 
   private List<Arrived> drain(List<ConsumerQueue> from) {
-    return gate.look(
-        () -> from.stream().flatMap(consumer -> consumer.drain().stream()).toList());
+    return gate.look(() -> from.stream().flatMap(consumer -> consumer.drain().stream()).toList());
   }
 
   private void endPulls(List<ConsumerQueue> from) {
     from.forEach(ConsumerQueue::endPull);
     long leftNanos = TimeUnit.MILLISECONDS.toNanos(requestTimeoutMillis);
     try {
-      while (gate.isLinkUp()
-          && leftNanos > 0
-          && from.stream().anyMatch(ConsumerQueue::isPulling)) {
+      while (gate.isLinkUp() && leftNanos > 0 && from.stream().anyMatch(ConsumerQueue::isPulling)) {
         leftNanos = gate.awaitChange(leftNanos);
       }
     } catch (InterruptedException e) {
@@ -97,8 +94,7 @@ final class Returning {
   }
 
   /** Both kinds; waits until the broker has them. */
-  private void all(
-      List<Arrived> attempted, List<Arrived> unattempted, @Nullable String cause)
+  private void all(List<Arrived> attempted, List<Arrived> unattempted, @Nullable String cause)
       throws JMSException {
     List<CompletableFuture<Void>> answers = new ArrayList<>();
     if (!attempted.isEmpty()) {

@@ -95,7 +95,7 @@ final class SessionConsumers {
           name.name() + " is a " + name.kind() + ", which this call is not for");
     }
     connection.requireOwner(destination);
-    ConsumerQueue queue = 
+    ConsumerQueue queue =
         new ConsumerQueue(
             link.nextConsumerId(), inbox, mode, link, connection.settings(), this::detach);
     connection.register(queue, inbox);
@@ -104,7 +104,15 @@ final class SessionConsumers {
     try {
       Awaiting.answer(
           link.openConsumer(
-              new BrokerLink.ConsumerSpec(queue.id(), sessionId, name, kind, subscription, normalised(selector), noLocal, mode == AckMode.NONE)),
+              new BrokerLink.ConsumerSpec(
+                  queue.id(),
+                  sessionId,
+                  name,
+                  kind,
+                  subscription,
+                  normalised(selector),
+                  noLocal,
+                  mode == AckMode.NONE)),
           "opening a consumer of " + name.name());
     } catch (JMSException e) {
       inbox.close(queue);

@@ -74,7 +74,8 @@ class FactoryOptionsTest {
         LightmqConnectionFactory typed = new LightmqConnectionFactory();
         property.getWriteMethod().invoke(typed, sample(property));
         LightmqConnectionFactory text = new LightmqConnectionFactory();
-        text.setOption(property.getName().toUpperCase(Locale.ROOT), String.valueOf(sample(property)));
+        text.setOption(
+            property.getName().toUpperCase(Locale.ROOT), String.valueOf(sample(property)));
         assertThat(text).isEqualTo(typed).hasSameHashCodeAs(typed);
       }
     }

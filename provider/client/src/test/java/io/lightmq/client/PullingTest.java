@@ -50,11 +50,7 @@ class PullingTest {
   private void deliver(Frame.PullOne pull, long sequence, int count) throws Exception {
     broker.send(
         broker.deliver(
-            pull,
-            "orders",
-            sequence,
-            0,
-            Collections.nCopies(count, "x").toArray(new String[0])));
+            pull, "orders", sequence, 0, Collections.nCopies(count, "x").toArray(new String[0])));
   }
 
   private void end(Frame.PullOne pull) throws Exception {

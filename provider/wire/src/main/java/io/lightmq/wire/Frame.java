@@ -264,8 +264,7 @@ public sealed interface Frame {
    * @param cause what the application failed with, at most {@link Protocol#MAX_CAUSE_CHARS}
    *     characters; null if that is not known
    */
-  record Return(
-      int correlation, List<Acked> returned, boolean attempted, @Nullable String cause)
+  record Return(int correlation, List<Acked> returned, boolean attempted, @Nullable String cause)
       implements Frame {}
 
   /**

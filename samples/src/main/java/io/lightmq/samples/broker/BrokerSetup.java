@@ -74,16 +74,16 @@ public record BrokerSetup(
 
   String toml() {
     return """
-        [listener]
-        host = "127.0.0.1"
-        port = %d
+    [listener]
+    host = "127.0.0.1"
+    port = %d
 
-        [http]
-        host = "127.0.0.1"
-        port = %d
+    [http]
+    host = "127.0.0.1"
+    port = %d
 
-        %s
-        """
+    %s
+    """
         .formatted(port, adminPort, configuration);
   }
 

@@ -235,7 +235,8 @@ public final class Demo {
     Verdict ofDurable = Verdict.complete(sender.toTopic(), durable);
     Verdict ofPlain = Verdict.plain(sender.toTopic(), plain);
     System.out.printf(
-        "%n%,d lines sent to the queue and to the topic, killed after %,d receipts, back in %,d ms%n%n",
+        "%n%,d lines sent to the queue and to the topic, killed after %,d receipts, back in %,d"
+            + " ms%n%n",
         sender.toQueue().count(), killer.receiptsAtKill(), killer.restartMillis());
     Report.heading();
     Report.row(sender.toQueue(), queue, ofQueue, elapsedMillis);
@@ -251,7 +252,8 @@ public final class Demo {
     violations.forEach(violation -> System.out.println("BROKEN: " + violation));
     System.out.println(
         violations.isEmpty()
-            ? "The promise was kept: nothing confirmed is missing, no duplicate came without its flag."
+            ? "The promise was kept: nothing confirmed is missing, no duplicate came without its"
+                  + " flag."
             : "The promise was broken.");
     return violations.isEmpty() ? KEPT : BROKEN;
   }

@@ -49,6 +49,7 @@ public final class Main implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "name a command: run, destination or dead-letters");
+    throw new ParameterException(
+        spec.commandLine(), "name a command: run, destination or dead-letters");
   }
 }

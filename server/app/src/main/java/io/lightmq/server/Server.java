@@ -87,8 +87,8 @@ final class Server implements AutoCloseable {
     }
   }
 
-  private static Server listen(
-      ServerConfig config, boolean newUsers, Consumer<String> newPassword) throws IOException {
+  private static Server listen(ServerConfig config, boolean newUsers, Consumer<String> newPassword)
+      throws IOException {
     NioDisk disk = NioDisk.open(config.dataDirectory());
     UserStore.Opened users;
     try {
@@ -156,7 +156,9 @@ final class Server implements AutoCloseable {
   /** What is printed once clients can come. */
   String readyLine() {
     String addresses =
-        node.addresses().stream().map(CannotListenException::show).collect(Collectors.joining(", "));
+        node.addresses().stream()
+            .map(CannotListenException::show)
+            .collect(Collectors.joining(", "));
     AdminHttp admin = http;
     return "LightMQ ready on "
         + addresses

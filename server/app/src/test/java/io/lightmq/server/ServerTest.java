@@ -153,8 +153,7 @@ class ServerTest {
   }
 
   private ServerConfig elsewhere(String key, String value) throws Exception {
-    Path file =
-        Files.writeString(directory.resolve("other.toml"), SMALL.replaceFirst(key, value));
+    Path file = Files.writeString(directory.resolve("other.toml"), SMALL.replaceFirst(key, value));
     return ServerConfig.read(file, 512L << 20).withDataDirectory(directory.resolve("other"));
   }
 
@@ -171,10 +170,8 @@ class ServerTest {
                 "port = 0\nfurther = [\"127.0.0.1:" + taken + "\"]",
                 taken,
                 "listener.further"),
-            new Case(
-                "port = 0\n\\[memory]", "port = " + http + "\n[memory]", http, "http.port"))) {
-      assertThatThrownBy(
-              () -> Server.start(elsewhere(each.key, each.value), false, password -> {}))
+            new Case("port = 0\n\\[memory]", "port = " + http + "\n[memory]", http, "http.port"))) {
+      assertThatThrownBy(() -> Server.start(elsewhere(each.key, each.value), false, password -> {}))
           .isInstanceOf(IOException.class)
           .hasMessageContainingAll(
               "cannot listen on 127.0.0.1:" + each.port + ": ",

@@ -72,7 +72,8 @@ final class RunningBroker implements AutoCloseable {
 
   static RunningBroker inMemory(String key) throws IOException {
     long heapBytes = Runtime.getRuntime().maxMemory();
-    return start(key, EmbeddedSettings.inMemory(heapBytes), new MemoryDisk(heapBytes / 2), Optional.empty());
+    return start(
+        key, EmbeddedSettings.inMemory(heapBytes), new MemoryDisk(heapBytes / 2), Optional.empty());
   }
 
   static RunningBroker inDirectory(String key, Path directory) throws IOException {

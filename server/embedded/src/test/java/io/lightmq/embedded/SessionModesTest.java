@@ -126,8 +126,7 @@ class SessionModesTest {
     first.acknowledge();
     session.close();
     assertThat(rest()).isEmpty();
-    assertThatThrownBy(first::acknowledge)
-        .isInstanceOf(jakarta.jms.IllegalStateException.class);
+    assertThatThrownBy(first::acknowledge).isInstanceOf(jakarta.jms.IllegalStateException.class);
   }
 
   @Test

@@ -99,10 +99,7 @@ public final class JoramRun {
           Outcome outcome = run(name, test);
           System.err.printf(
               "%3d %s %s %d ms%n",
-              outcomes.size() + 1,
-              outcome.passed() ? "ok    " : "failed",
-              name,
-              outcome.millis());
+              outcomes.size() + 1, outcome.passed() ? "ok    " : "failed", name, outcome.millis());
           outcomes.add(outcome);
         }
       }

@@ -143,7 +143,8 @@ final class CheckpointGap {
     ReceiptGaps together = ReceiptGaps.of(List.of(ReceiptGaps.merge(each)), checkpoints);
     ReceiptGaps async = ReceiptGaps.of(List.of(asynchronous.kept()), checkpoints);
     findings.note(
-        "%d checkpoints in %d s, the longest took %.3f s; %,d receipts of %d synchronous senders, %,d of one asynchronous",
+        "%d checkpoints in %d s, the longest took %.3f s; %,d receipts of %d synchronous senders,"
+            + " %,d of one asynchronous",
         made,
         seconds,
         checkpointSeconds,

@@ -74,10 +74,7 @@ final class DuplicateRounds {
       }
       findings.note(
           "%,d sends confirmed in %,d s; the mover was killed %d times, the broker %d times",
-          confirmed.get(),
-          (System.nanoTime() - began) / 1_000_000_000,
-          moverKills,
-          brokerKills);
+          confirmed.get(), (System.nanoTime() - began) / 1_000_000_000, moverKills, brokerKills);
       count(connection);
     } finally {
       broker.kill();
@@ -191,8 +188,7 @@ final class DuplicateRounds {
 
   // ---- counting ----
 
-  private void count(Connection connection)
-      throws JMSException, IOException, InterruptedException {
+  private void count(Connection connection) throws JMSException, IOException, InterruptedException {
     BitSet seen = new BitSet(messages);
     int twice = 0;
     try (Session session = connection.createSession(false, Session.DUPS_OK_ACKNOWLEDGE);

@@ -60,11 +60,11 @@ final class HalfAcknowledged {
   private static String smallJournal(int messages) {
     int mebibytes = Math.max(8, messages / (FULL / 64));
     return """
-        [journal]
-        file = "%dMiB"
-        [flush]
-        bytes = "%dMiB"
-        """
+    [journal]
+    file = "%dMiB"
+    [flush]
+    bytes = "%dMiB"
+    """
         .formatted(mebibytes, mebibytes * 3 / 4);
   }
 
@@ -205,7 +205,8 @@ final class HalfAcknowledged {
     disk("with one in a hundred left");
     findings.require(
         bytes < MAX_TIMES_LIVE * liveBytes,
-        "%,d KiB in segments and snapshots for %,d KiB that live, %,d ms after the last acknowledgement",
+        "%,d KiB in segments and snapshots for %,d KiB that live, %,d ms after the last"
+            + " acknowledgement",
         bytes >> 10,
         liveBytes >> 10,
         millisSince(beganNanos));

@@ -78,10 +78,7 @@ abstract class Rounds {
     violations.addAll(left);
     System.out.printf(
         "final drain: again %,d  backlog of %d destinations %s  broken %d%n",
-        load.repeated(),
-        load.targets().size(),
-        left.isEmpty() ? "0" : "not 0",
-        violations.size());
+        load.repeated(), load.targets().size(), left.isEmpty() ? "0" : "not 0", violations.size());
     return broken(violations);
   }
 
@@ -121,8 +118,9 @@ abstract class Rounds {
       throw new HarnessException(load.deaths().toString());
     }
     System.out.printf(
-        "round %3d %s: receipts %,6d  open %,4d  last receipt %,4d ms before  restart %,5d ms"
-            + "  confirmed %,9d  unknown %,5d  again %,6d  flagged first %,6d  overtaken %,4d  lost %d  broken %d%n",
+        "round %3d %s: receipts %,6d  open %,4d  last receipt %,4d ms before  restart %,5d ms "
+            + " confirmed %,9d  unknown %,5d  again %,6d  flagged first %,6d  overtaken %,4d  lost"
+            + " %d  broken %d%n",
         round,
         quiet ? "quiet" : "load ",
         receipts,

@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Runs the JavaTest harness of the published TCK, once for each unit, with the bundle's own settings
- * but for those that name this provider and places for files.
+ * Runs the JavaTest harness of the published TCK, once for each unit, with the bundle's own
+ * settings but for those that name this provider and places for files.
  */
 final class HarnessProcess implements Suite.Runner {
 
@@ -34,8 +34,7 @@ final class HarnessProcess implements Suite.Runner {
     bin = Files.createDirectories(this.work.resolve("bin"));
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("jms.home", this.work.toString());
-    settings.put(
-        "jms.classes", names + File.pathSeparator + System.getProperty("java.class.path"));
+    settings.put("jms.classes", names + File.pathSeparator + System.getProperty("java.class.path"));
     settings.put("jms_timeout", Long.toString(timeoutMillis));
     settings.put("user", AdministeredObjects.USER);
     settings.put("password", AdministeredObjects.USER);
@@ -43,8 +42,7 @@ final class HarnessProcess implements Suite.Runner {
     settings.put("harness.temp.directory", temporary("harness"));
     Files.write(
         bin.resolve("ts.jte"),
-        withSettings(
-            Files.readAllLines(suite.settings(), StandardCharsets.ISO_8859_1), settings));
+        withSettings(Files.readAllLines(suite.settings(), StandardCharsets.ISO_8859_1), settings));
   }
 
   /** The lines of a settings file with other values; continued lines are none of these settings. */

@@ -50,9 +50,10 @@ final class JavaTestResult {
   }
 
   private static String name(String test) {
-    String path = test.startsWith(JavaTestSuite.FOLDER)
-        ? test.substring(JavaTestSuite.FOLDER.length())
-        : test;
+    String path =
+        test.startsWith(JavaTestSuite.FOLDER)
+            ? test.substring(JavaTestSuite.FOLDER.length())
+            : test;
     String name = path.replace(".java#", "#").replace('/', '.');
     return name.endsWith(JavaTestSuite.VEHICLE)
         ? name.substring(0, name.length() - JavaTestSuite.VEHICLE.length())

@@ -69,7 +69,9 @@ record JavaTestSuite(Path home) implements Suite {
       Matcher names = TEST.matcher(source);
       while (names.find()) {
         String test = names.group(1);
-        if (Pattern.compile("(?m)^(?! *\\*[^/]).*\\bpublic void " + test + "\\b").matcher(source).find()) {
+        if (Pattern.compile("(?m)^(?! *\\*[^/]).*\\bpublic void " + test + "\\b")
+            .matcher(source)
+            .find()) {
           tests.add(unit + "#" + test);
         }
       }

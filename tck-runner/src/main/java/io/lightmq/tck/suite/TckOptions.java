@@ -18,12 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param jobs how many brokers, each with its own processes, share the tests
  */
 record TckOptions(
-    Path suite,
-    String filter,
-    long timeoutMillis,
-    boolean embedded,
-    boolean restarts,
-    int jobs) {
+    Path suite, String filter, long timeoutMillis, boolean embedded, boolean restarts, int jobs) {
 
   static final String USAGE =
       "--tck <jar or folder> [filter] [--timeout-millis N] [--embedded]"

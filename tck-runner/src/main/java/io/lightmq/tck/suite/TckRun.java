@@ -117,15 +117,14 @@ public final class TckRun {
 
   private static void tell(String className, List<TestOutcome> results) {
     long passed =
-        results.stream()
-            .filter(outcome -> outcome.status() == TestOutcome.Status.PASSED)
-            .count();
+        results.stream().filter(outcome -> outcome.status() == TestOutcome.Status.PASSED).count();
     long millis = results.stream().mapToLong(TestOutcome::millis).sum();
     System.err.printf(
         "%-60s %3d of %3d passed in %d s%n", className, passed, results.size(), millis / 1000);
     for (TestOutcome outcome : results) {
       if (outcome.status() != TestOutcome.Status.PASSED) {
-        System.err.printf("    %s %s: %s%n", outcome.status().word(), outcome.test(), outcome.reason());
+        System.err.printf(
+            "    %s %s: %s%n", outcome.status().word(), outcome.test(), outcome.reason());
       }
     }
   }

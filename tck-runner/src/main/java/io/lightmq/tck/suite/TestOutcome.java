@@ -43,7 +43,6 @@ record TestOutcome(String test, Status status, long millis, String reason) {
       throw new IllegalArgumentException(
           "expected status, milliseconds, test and reason between tabs, found: " + line);
     }
-    return new TestOutcome(
-        parts[2], Status.valueOf(parts[0]), Long.parseLong(parts[1]), parts[3]);
+    return new TestOutcome(parts[2], Status.valueOf(parts[0]), Long.parseLong(parts[1]), parts[3]);
   }
 }

@@ -91,8 +91,7 @@ class S07DeliveryTest {
       try (Connection connection = broker.connect()) {
         Session session = connection.createSession();
         TemporaryQueue temporary = session.createTemporaryQueue();
-        assertThatThrownBy(() -> asking.createConsumer(temporary))
-            .isInstanceOf(JMSException.class);
+        assertThatThrownBy(() -> asking.createConsumer(temporary)).isInstanceOf(JMSException.class);
         asking.createProducer(temporary).send(asking.createTextMessage("reply"));
         assertThat(session.createConsumer(temporary).receive(BrokerFolder.COMES_MILLIS))
             .isNotNull();

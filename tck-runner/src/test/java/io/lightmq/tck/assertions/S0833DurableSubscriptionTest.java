@@ -41,9 +41,7 @@ class S0833DurableSubscriptionTest {
     try (Connection connection = broker.connect()) {
       Session session = connection.createSession();
       for (String text : texts) {
-        session
-            .createProducer(session.createTopic(topic))
-            .send(session.createTextMessage(text));
+        session.createProducer(session.createTopic(topic)).send(session.createTextMessage(text));
       }
     }
   }

@@ -41,10 +41,7 @@ final class JUnitMain {
         hearSuite();
         try (ResultFile results = new ResultFile(output)) {
           launcher.execute(
-              request(
-                  input.stream()
-                      .map(test -> selectMethod(JUnitSuite.PACKAGE + test))
-                      .toList()),
+              request(input.stream().map(test -> selectMethod(JUnitSuite.PACKAGE + test)).toList()),
               results);
         }
       }
@@ -55,8 +52,8 @@ final class JUnitMain {
   }
 
   /**
-   * Lets the suite's own library print what it catches, which it does only once somebody has named a
-   * writer. Without it a failure has less words, no more.
+   * Lets the suite's own library print what it catches, which it does only once somebody has named
+   * a writer. Without it a failure has less words, no more.
    */
   private static void hearSuite() {
     try {

@@ -62,12 +62,13 @@ class JavaTestSuiteTest {
 
   @Test
   void aResultTellsTestStatusAndTime() {
-    assertThat(JavaTestResult.parse(result("Failed. no message came"))).isEqualTo(
-        new TestOutcome(
-            "core.queue.QueueTests#one",
-            TestOutcome.Status.FAILED,
-            2427,
-            "Failed. no message came"));
+    assertThat(JavaTestResult.parse(result("Failed. no message came")))
+        .isEqualTo(
+            new TestOutcome(
+                "core.queue.QueueTests#one",
+                TestOutcome.Status.FAILED,
+                2427,
+                "Failed. no message came"));
     assertThat(JavaTestResult.parse(result("Passed.")).status())
         .isEqualTo(TestOutcome.Status.PASSED);
     assertThat(JavaTestResult.parse(result("Error. no such class")).status())

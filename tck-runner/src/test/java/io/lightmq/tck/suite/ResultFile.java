@@ -69,8 +69,7 @@ final class ResultFile implements TestExecutionListener, AutoCloseable {
             case FAILED -> TestOutcome.Status.FAILED;
           };
       result.getThrowable().ifPresent(Throwable::printStackTrace);
-      write(
-          JUnitMain.name(test), status, result.getThrowable().map(ResultFile::words).orElse(""));
+      write(JUnitMain.name(test), status, result.getThrowable().map(ResultFile::words).orElse(""));
     }
   }
 

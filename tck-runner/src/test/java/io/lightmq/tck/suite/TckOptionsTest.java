@@ -14,10 +14,7 @@ class TckOptionsTest {
   @TempDir Path folder;
 
   private TckOptions parse(String... more) {
-    return TckOptions.parse(
-        Stream.concat(
-                Stream.of(folder.toString()), Stream.of(more))
-            .toList());
+    return TckOptions.parse(Stream.concat(Stream.of(folder.toString()), Stream.of(more)).toList());
   }
 
   @Test

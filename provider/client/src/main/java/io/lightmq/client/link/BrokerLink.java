@@ -101,8 +101,8 @@ public interface BrokerLink {
       List<Frame.Acked> returned, boolean attempted, @Nullable String cause);
 
   /**
-   * Tells what a session has handed to its application, when the link comes to it; dropped while the
-   * connection is lost.
+   * Tells what a session has handed to its application, when the link comes to it; dropped while
+   * the connection is lost.
    *
    * @param alone whether what it had begun before is done
    * @param messages asked on the link's thread, so that what comes in between goes along

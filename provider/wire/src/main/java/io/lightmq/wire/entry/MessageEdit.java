@@ -55,8 +55,7 @@ public final class MessageEdit {
     sink.putBytes(body, 0, body.length);
     sink.setLong(MessageLayout.TIME_TO_LIVE, timeToLiveMillis);
     ByteBuffer edited = ByteBuffer.wrap(sink.bytes(), 0, sink.length());
-    sink.setInt(
-        MessageLayout.CRC, Crc.of(edited, MessageLayout.VERSION_AT, sink.length()));
+    sink.setInt(MessageLayout.CRC, Crc.of(edited, MessageLayout.VERSION_AT, sink.length()));
     return edited;
   }
 }

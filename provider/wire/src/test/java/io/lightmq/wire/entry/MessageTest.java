@@ -372,8 +372,7 @@ class MessageTest {
     assertThat(reader.timeToLiveMillis()).isZero();
     assertThat(reader.deliveryDelayMillis()).isEqualTo(60_000);
     assertThat(reader.priority()).isEqualTo(7);
-    ByteBuffer back =
-        MessageEdit.withProperties(edited, 0, edited.remaining(), Map.of(), 0);
+    ByteBuffer back = MessageEdit.withProperties(edited, 0, edited.remaining(), Map.of(), 0);
     assertThat(new MessageReader(back, 0, back.remaining()).properties())
         .isEqualTo(Map.of("own", 5));
   }

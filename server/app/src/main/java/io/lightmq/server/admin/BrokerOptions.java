@@ -19,8 +19,8 @@ final class BrokerOptions {
   private static final int REFUSED = 1;
   private static final int NOT_REACHED = 4;
   private static final String HOW_TO_SIGN_IN =
-      "Name a user who may manage with --user (default admin) and give the password with --password,"
-          + " --password-file or the environment variable LIGHTMQ_PASSWORD.";
+      "Name a user who may manage with --user (default admin) and give the password with"
+          + " --password, --password-file or the environment variable LIGHTMQ_PASSWORD.";
 
   @Spec(Spec.Target.MIXEE)
   CommandSpec spec = CommandSpec.create();

@@ -26,7 +26,9 @@ final class TextTable {
   }
 
   private static String object(Map<?, ?> map) {
-    if (map.size() == 1 && map.values().iterator().next() instanceof List<?> only && only.isEmpty()) {
+    if (map.size() == 1
+        && map.values().iterator().next() instanceof List<?> only
+        && only.isEmpty()) {
       return "no " + show(map.keySet().iterator().next()) + "\n";
     }
     StringBuilder text = new StringBuilder();

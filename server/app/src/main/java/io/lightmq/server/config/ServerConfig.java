@@ -61,7 +61,9 @@ public record ServerConfig(
     if (address.equals(http)) {
       return "http.host and http.port (or switch it off: http.enabled)";
     }
-    return address.equals(listeners.get(0)) ? "listener.host and listener.port" : "listener.further";
+    return address.equals(listeners.get(0))
+        ? "listener.host and listener.port"
+        : "listener.further";
   }
 
   static ServerConfig read(ConfigReader from, long heapBytes) throws ConfigException {

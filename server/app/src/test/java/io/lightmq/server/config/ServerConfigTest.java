@@ -3,17 +3,17 @@ package io.lightmq.server.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.RedeliverySchedule;
 import io.lightmq.core.destination.Suppression;
+import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.shard.BrokerSettings.DestinationRule;
 import io.lightmq.spi.Durability;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -182,9 +182,9 @@ class ServerConfigTest {
                     "orders-expired",
                     null)));
     assertWrong(
-        "test.toml line 1: destinations.redelivery-delay is \"1x\", but \"1x\" is no number with ms,"
-            + " s, m, h or d; write none, steps such as 1s,10s,1m, or a first wait, a factor and a"
-            + " maximum such as 1s*2..5m",
+        "test.toml line 1: destinations.redelivery-delay is \"1x\", but \"1x\" is no number with"
+            + " ms, s, m, h or d; write none, steps such as 1s,10s,1m, or a first wait, a factor"
+            + " and a maximum such as 1s*2..5m",
         "destinations.redelivery-delay = \"1x\"");
   }
 
@@ -262,7 +262,8 @@ class ServerConfigTest {
   void tiersAreTheOnesOfTheInterface() throws ConfigException {
     for (Durability tier : Durability.values()) {
       String name = tier.name().toLowerCase(Locale.ROOT);
-      assertThat(read("destinations.tier = \"" + name + "\"").node().broker().defaultSettings().tier())
+      assertThat(
+              read("destinations.tier = \"" + name + "\"").node().broker().defaultSettings().tier())
           .isEqualTo(tier);
     }
   }

@@ -140,9 +140,9 @@ final class Batches {
       }
       consumer.subscription().take(lane, sequence, 1);
       if (!gaveUp(
-          consumer,
-          lane,
-          sequence,
+              consumer,
+              lane,
+              sequence,
               lane.getLong(sequence, EXPIRY_AT),
               lane.getLong(sequence, CONNECTION_AT))
           && !isSuppressed(consumer, lane, sequence, length)) {
@@ -167,9 +167,9 @@ final class Batches {
       }
       subscription.take(lane, sequence, 1);
       if (!gaveUp(
-          consumer,
-          lane,
-          sequence,
+              consumer,
+              lane,
+              sequence,
               window.getLong(offset + EXPIRY_AT),
               window.getLong(offset + CONNECTION_AT))
           && !isSuppressed(consumer, lane, sequence, offset, length)) {

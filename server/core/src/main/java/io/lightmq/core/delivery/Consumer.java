@@ -41,12 +41,7 @@ public final class Consumer {
   @Nullable Consumer bucketBefore;
   @Nullable Consumer bucketAfter;
 
-  Consumer(
-      Recipient recipient,
-      int consumerId,
-      int sessionId,
-      View view,
-      boolean noAcknowledge) {
+  Consumer(Recipient recipient, int consumerId, int sessionId, View view, boolean noAcknowledge) {
     this.recipient = recipient;
     this.consumerId = consumerId;
     this.sessionId = sessionId;

@@ -41,8 +41,8 @@ public interface Decisions extends Subscription.Touches {
    * Wants messages acknowledged because their consumer acknowledges by pulling: records for durable
    * lanes of durable subscriptions, {@link Subscription#acknowledge} in any case. Until then they
    * are in flight to nobody. Then {@link Dispatcher#consumed}, once the record has its
-   * subscription's mark. A consumer that has gone before that is recorded gets nothing, and they are
-   * free again.
+   * subscription's mark. A consumer that has gone before that is recorded gets nothing, and they
+   * are free again.
    */
   void consume(Consumer consumer, List<SequenceRange> ranges);
 

@@ -245,9 +245,7 @@ public final class Dispatcher {
       return;
     }
     if (consumer.answerNow) {
-      boolean held =
-          consumer.list == consumer.recipient().blocked
-              || isHeld(consumer.view());
+      boolean held = consumer.list == consumer.recipient().blocked || isHeld(consumer.view());
       if (!held) {
         answer(consumer, FaultCode.OK, 0);
       }
@@ -262,9 +260,7 @@ public final class Dispatcher {
 
   /** Whether a view has nothing to give only because something is under way. */
   private boolean isHeld(View view) {
-    return starved.contains(view.subscription())
-        || view.waitsForTouch()
-        || sifter.isLooking(view);
+    return starved.contains(view.subscription()) || view.waitsForTouch() || sifter.isLooking(view);
   }
 
   private void wait(Consumer consumer) {

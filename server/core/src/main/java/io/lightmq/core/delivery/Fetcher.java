@@ -253,8 +253,7 @@ public final class Fetcher {
   private int length(Fetch.InJournal run, long sequence, int at, int limit) throws IOException {
     int length = limit - at < Entry.HEADER_BYTES ? 0 : Entry.length(ahead, at);
     if (length < Entry.HEADER_BYTES || length > limit - at) {
-      throw damaged(
-          run, sequence, "has length " + length + ", " + (limit - at) + " bytes remain");
+      throw damaged(run, sequence, "has length " + length + ", " + (limit - at) + " bytes remain");
     }
     return length;
   }

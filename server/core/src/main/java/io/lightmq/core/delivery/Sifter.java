@@ -24,9 +24,9 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Looks at the backlog of queues for views with selectors whose consumers wait: what is in memory in
- * slices on the shard, one view after the other, so that other commands come in between; what is in
- * files on the read loop. A view is looked at only while it has nothing to give.
+ * Looks at the backlog of queues for views with selectors whose consumers wait: what is in memory
+ * in slices on the shard, one view after the other, so that other commands come in between; what is
+ * in files on the read loop. A view is looked at only while it has nothing to give.
  */
 @OwnedBy("shard")
 final class Sifter {
@@ -342,7 +342,8 @@ final class Sifter {
       return end;
     }
     long each = Math.max(1, location.piece().bytes() / location.piece().count());
-    int most = (int) Math.max(1, Math.min(TASK_MESSAGES, (TASK_BYTES - task.estimatedBytes) / each));
+    int most =
+        (int) Math.max(1, Math.min(TASK_MESSAGES, (TASK_BYTES - task.estimatedBytes) / each));
     long limit = Math.min(from + most, location.piece().lastSequence() + 1);
     long end = from;
     long next = from;

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The lanes that something is to come of: those with entries whose mark is not reached, each at most
- * once, and those with messages that expire.
+ * The lanes that something is to come of: those with entries whose mark is not reached, each at
+ * most once, and those with messages that expire.
  */
 @OwnedBy("shard")
 final class Awaiting {

@@ -368,8 +368,8 @@ public final class Destination {
 
   /**
    * Writes the durable state: byte version 3, long id, byte kind, UTF name, settings, byte durable
-   * lanes, each of them rising: byte code, extents, blocks with expiry; varint durable subscriptions, each of them.
-   * Places of entries are not in it.
+   * lanes, each of them rising: byte code, extents, blocks with expiry; varint durable
+   * subscriptions, each of them. Places of entries are not in it.
    */
   public void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);

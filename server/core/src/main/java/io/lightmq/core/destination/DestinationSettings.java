@@ -194,8 +194,7 @@ public record DestinationSettings(
       }
       known.append(known.isEmpty() ? "" : ", ").append(lower(each));
     }
-    throw new IllegalArgumentException(
-        key + " is \"" + text + "\" but must be one of " + known);
+    throw new IllegalArgumentException(key + " is \"" + text + "\" but must be one of " + known);
   }
 
   private static String lower(Enum<?> value) {

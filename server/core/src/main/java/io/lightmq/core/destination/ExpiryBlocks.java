@@ -19,7 +19,9 @@ final class ExpiryBlocks {
     earliest.merge(Cursor.key(sequence), expiryMillis, Math::min);
   }
 
-  /** A block in which something expires up to a time, the lowest from one on; -1 if there is none. */
+  /**
+   * A block in which something expires up to a time, the lowest from one on; -1 if there is none.
+   */
   long due(long from, long nowMillis) {
     for (Map.Entry<Long, Long> block : earliest.tailMap(from).entrySet()) {
       if (block.getValue() <= nowMillis) {
@@ -29,7 +31,9 @@ final class ExpiryBlocks {
     return -1;
   }
 
-  /** A block was looked at: nothing in it expires before a time, {@code Long.MAX_VALUE} for ever. */
+  /**
+   * A block was looked at: nothing in it expires before a time, {@code Long.MAX_VALUE} for ever.
+   */
   void looked(long block, long expiryMillis) {
     if (expiryMillis == Long.MAX_VALUE) {
       earliest.remove(block);

@@ -52,8 +52,7 @@ final class IdIndex {
   }
 
   /** The views that may want a message that arrived; remembers its id. */
-  List<View> arrived(
-      Lane lane, long sequence, ByteBuffer buffer, int messageAt, int messageBytes) {
+  List<View> arrived(Lane lane, long sequence, ByteBuffer buffer, int messageAt, int messageBytes) {
     idleArrivals = views.isEmpty() ? idleArrivals + 1 : 0;
     long hash = scan.hash(buffer, messageAt, messageBytes);
     IdLane known = lanes.get(lane);

@@ -5,9 +5,9 @@ import java.util.Arrays;
 
 /**
  * Where in a lane which correlation or message ids are: hashes of the ids of all messages that were
- * unacknowledged from one sequence up to another one. A long backlog in segments is not in it. Entries of acknowledged messages are dropped
- * when it is full; if it is still full then, those of the older half of the messages, which have to
- * be looked at one by one again.
+ * unacknowledged from one sequence up to another one. A long backlog in segments is not in it.
+ * Entries of acknowledged messages are dropped when it is full; if it is still full then, those of
+ * the older half of the messages, which have to be looked at one by one again.
  */
 @OwnedBy("shard")
 final class IdLane {
@@ -139,9 +139,7 @@ final class IdLane {
   /** Adds the unacknowledged messages with a hash, from a sequence on, to a set. */
   void find(long hash, long least, SequenceSet into) {
     for (int i = heads[(int) hash & (heads.length - 1)] - 1; i >= 0; i = nexts[i] - 1) {
-      if (hashes[i] == hash
-          && sequences[i] >= least
-          && cursor.isUnacknowledged(sequences[i])) {
+      if (hashes[i] == hash && sequences[i] >= least && cursor.isUnacknowledged(sequences[i])) {
         into.add(sequences[i]);
       }
     }

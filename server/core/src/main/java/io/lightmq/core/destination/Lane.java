@@ -57,7 +57,9 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
     return expiries.due(from, nowMillis);
   }
 
-  /** A block was looked at: nothing in it expires before a time, {@code Long.MAX_VALUE} for ever. */
+  /**
+   * A block was looked at: nothing in it expires before a time, {@code Long.MAX_VALUE} for ever.
+   */
   public final void lookedAt(long block, long expiryMillis) {
     expiries.looked(block, expiryMillis);
     if (expiries.isEmpty()) {

@@ -41,8 +41,8 @@ final class Level {
 
   /**
    * What has to be looked at next: the volatile lane until a match in it is known, since one may
-   * come before what is known of the durable lane; then the durable lane, for what comes before that
-   * match. Null if all is looked at.
+   * come before what is known of the durable lane; then the durable lane, for what comes before
+   * that match. Null if all is looked at.
    */
   @Nullable Sifted unsifted() {
     boolean slow = durableSifted != null && !durableSifted.isLive();
@@ -60,9 +60,7 @@ final class Level {
       return NONE - 1;
     }
     long next = fast.next();
-    return fast.cursor.lane.exists(next)
-        ? ((VolatileLane) fast.cursor.lane).after(next)
-        : NONE - 1;
+    return fast.cursor.lane.exists(next) ? ((VolatileLane) fast.cursor.lane).after(next) : NONE - 1;
   }
 
   @Nullable Cursor durable() {

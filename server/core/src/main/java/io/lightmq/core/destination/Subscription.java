@@ -429,8 +429,7 @@ public final class Subscription {
     }
   }
 
-  private static void releaseUnacknowledged(
-      Cursor cursor, VolatileLane lane, long from, long to) {
+  private static void releaseUnacknowledged(Cursor cursor, VolatileLane lane, long from, long to) {
     for (long at = cursor.acknowledged.nextAbsent(from);
         at < to;
         at = cursor.acknowledged.nextAbsent(at + 1)) {

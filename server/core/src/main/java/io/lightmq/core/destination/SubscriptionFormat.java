@@ -70,14 +70,7 @@ final class SubscriptionFormat {
     Interest interest = new Interest(selector, (flags & 4) != 0, 0);
     Subscription subscription =
         new Subscription(
-            id,
-            destination,
-            kind,
-            clientId,
-            name,
-            interest,
-            destination.filter(interest),
-            memory);
+            id, destination, kind, clientId, name, interest, destination.filter(interest), memory);
     for (DurableLane lane : destination.durableLanes()) {
       subscription.cursor(lane).decode(in);
     }

@@ -17,12 +17,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The views with selectors of a queue. Consumers with equal selectors share one. A view looks at the
- * backlog bit by bit, in the order in which it gives out, whenever its consumers wait and it has
- * nothing to give; one that has looked at everything is shown what arrives.
+ * The views with selectors of a queue. Consumers with equal selectors share one. A view looks at
+ * the backlog bit by bit, in the order in which it gives out, whenever its consumers wait and it
+ * has nothing to give; one that has looked at everything is shown what arrives.
  *
- * <p>Bound: a live view that knows {@link #MAX_MATCHES} matches is shown no more and looks later, so
- * a view takes at most one bitmap of 512 bytes for each of so many, and mostly far less.
+ * <p>Bound: a live view that knows {@link #MAX_MATCHES} matches is shown no more and looks later,
+ * so a view takes at most one bitmap of 512 bytes for each of so many, and mostly far less.
  */
 @OwnedBy("shard")
 public final class Views {

@@ -56,7 +56,7 @@ public final class VolatileLane extends Lane {
     extend(sequence, 1);
     Lane before = destination().lane(LaneCode.durable(LaneCode.priority(code())));
     long after = before == null ? -1 : before.last();
-        handles.set(sequence, store.put(number, sequence, entry, after, needs) + 1);
+    handles.set(sequence, store.put(number, sequence, entry, after, needs) + 1);
   }
 
   /** Whether an entry that is needed lies in memory; if not, {@link #place} tells where it lies. */

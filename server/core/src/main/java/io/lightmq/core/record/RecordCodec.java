@@ -298,9 +298,7 @@ public final class RecordCodec {
         return new Epoch(in.readVarint());
       case 4:
         return new DestinationCreated(
-            in.readVarint(),
-            destinationName(in.readByte(), in.readString()),
-            readSettings(in));
+            in.readVarint(), destinationName(in.readByte(), in.readString()), readSettings(in));
       case 5:
         return new DestinationSet(in.readVarint(), readSettings(in));
       case 6:
@@ -338,7 +336,8 @@ public final class RecordCodec {
       case ATTEMPTED:
         return new Attempted(in.readVarint(), in.readVarint(), readRanges(in));
       default:
-        throw new MalformedRecordException("type " + type + " is unknown; known are 1 to 16 and 19");
+        throw new MalformedRecordException(
+            "type " + type + " is unknown; known are 1 to 16 and 19");
     }
   }
 

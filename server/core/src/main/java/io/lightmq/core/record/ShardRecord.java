@@ -41,8 +41,7 @@ public sealed interface ShardRecord {
   record Epoch(long next) implements ShardRecord {}
 
   /** A destination exists from now on; ids are never reused. */
-  record DestinationCreated(
-      long destinationId, DestinationName name, DestinationSettings settings)
+  record DestinationCreated(long destinationId, DestinationName name, DestinationSettings settings)
       implements ShardRecord {}
 
   /** A destination's settings from the next message on. */

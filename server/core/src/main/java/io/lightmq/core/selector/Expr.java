@@ -233,8 +233,7 @@ sealed interface Expr {
       if (left.kind != right.kind || left.kind == Kind.NO_NUMBER) {
         return Truth.FALSE;
       }
-      boolean same =
-          left.kind == Kind.STRING ? left.sameText(right) : left.exact == right.exact;
+      boolean same = left.kind == Kind.STRING ? left.sameText(right) : left.exact == right.exact;
       return switch (relation) {
         case EQUAL -> Truth.of(same);
         case UNEQUAL -> Truth.of(!same);
@@ -274,8 +273,8 @@ sealed interface Expr {
   }
 
   /**
-   * BETWEEN: {@code value >= low AND value <= high}; negated {@code value < low OR value > high}, so
-   * that both are false for what is no number.
+   * BETWEEN: {@code value >= low AND value <= high}; negated {@code value < low OR value > high},
+   * so that both are false for what is no number.
    */
   record Between(Value value, Value low, Value high, boolean negated) implements Condition {
     @Override

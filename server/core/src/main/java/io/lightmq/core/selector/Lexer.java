@@ -80,7 +80,8 @@ final class Lexer {
       name();
     } else if (point == '\'') {
       string();
-    } else if (isDigit(point) || (point == '.' && at + 1 < text.length() && isDigit(text.charAt(at + 1)))) {
+    } else if (isDigit(point)
+        || (point == '.' && at + 1 < text.length() && isDigit(text.charAt(at + 1)))) {
       number();
     } else {
       operator(point);
@@ -133,7 +134,9 @@ final class Lexer {
     while (at < text.length()) {
       char c = text.charAt(at);
       boolean sign =
-          (c == '+' || c == '-') && at > start && Character.toLowerCase(text.charAt(at - 1)) == exponent;
+          (c == '+' || c == '-')
+              && at > start
+              && Character.toLowerCase(text.charAt(at - 1)) == exponent;
       if (c != '.' && !sign && !Character.isJavaIdentifierPart(c)) {
         break;
       }

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The message that a selector looks at. The properties that it names are found in one walk, when the
- * first of them is asked for; headers are read where they lie.
+ * The message that a selector looks at. The properties that it names are found in one walk, when
+ * the first of them is asked for; headers are read where they lie.
  */
 final class Row {
   private static final byte[] PERSISTENT = "PERSISTENT".getBytes(StandardCharsets.US_ASCII);

@@ -22,8 +22,8 @@ import java.util.Set;
 
 /**
  * The admin verbs {@code destination.list|show|create|set|delete|purge}. Arguments: {@code name},
- * {@code kind} (queue or topic), the {@link DestinationSettings#KEYS}, {@code force} (true to delete
- * with consumers attached).
+ * {@code kind} (queue or topic), the {@link DestinationSettings#KEYS}, {@code force} (true to
+ * delete with consumers attached).
  */
 @OwnedBy("shard")
 final class Administration {
@@ -93,7 +93,8 @@ final class Administration {
                   FaultCode.BAD_REQUEST,
                   "verb "
                       + command.verb()
-                      + " is unknown; known are destination.list, show, create, set, delete, purge");
+                      + " is unknown; known are destination.list, show, create, set, delete,"
+                      + " purge");
         };
     Peer peer = command.peer();
     recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
@@ -116,7 +117,9 @@ final class Administration {
     json.name("settings").beginObject();
     destination.settings().texts().forEach(json::text);
     json.endObject()
-        .number("delayed", delays.waitingByDestination().getOrDefault(destination.id(), 0L)).name("subscriptions").beginArray();
+        .number("delayed", delays.waitingByDestination().getOrDefault(destination.id(), 0L))
+        .name("subscriptions")
+        .beginArray();
     for (Subscription subscription : destination.subscriptions()) {
       json.beginObject();
       if (subscription.name() != null) {

@@ -131,11 +131,7 @@ public sealed interface Command {
    * @param cause what the application failed with, if that is known
    */
   record Return(
-      Peer peer,
-      int correlation,
-      List<Acked> returned,
-      boolean attempted,
-      @Nullable String cause)
+      Peer peer, int correlation, List<Acked> returned, boolean attempted, @Nullable String cause)
       implements Command {
     /** A return whose cause is not known. */
     public Return(Peer peer, int correlation, List<Acked> returned, boolean attempted) {

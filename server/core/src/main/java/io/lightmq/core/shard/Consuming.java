@@ -64,9 +64,7 @@ final class Consuming {
     if (command.subscribe() == Command.Subscribe.BROWSE) {
       Destination destination = subscribing.browse(session, command);
       replyWithId(
-          command.peer(),
-          command.correlation(),
-          new Peer.Reply.ConsumerAttached(destination.id()));
+          command.peer(), command.correlation(), new Peer.Reply.ConsumerAttached(destination.id()));
       return;
     }
     Consumer consumer = subscribing.open(session, command);

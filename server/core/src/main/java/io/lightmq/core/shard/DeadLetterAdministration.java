@@ -121,13 +121,15 @@ final class DeadLetterAdministration {
     }
   }
 
-  private static JsonWriter facts(JsonWriter json, MessageReader reader, ByteBuffer entries, int at) {
+  private static JsonWriter facts(
+      JsonWriter json, MessageReader reader, ByteBuffer entries, int at) {
     json.text("id", String.valueOf(reader.messageId()));
     text(json, "origin", reader.property(DeadLetters.ORIGIN));
     text(json, "subscription", reader.property(DeadLetters.SUBSCRIPTION));
     text(json, "reason", reader.property(DeadLetters.REASON));
     text(json, "attempts", reader.property(DeadLetters.ATTEMPTS));
-    json.text("since", java.time.Instant.ofEpochMilli(Entry.enqueuedMillis(entries, at)).toString());
+    json.text(
+        "since", java.time.Instant.ofEpochMilli(Entry.enqueuedMillis(entries, at)).toString());
     json.number("bytes", Entry.messageBytes(entries, at));
     text(json, "exception", reader.property(DeadLetters.EXCEPTION));
     return json;

@@ -103,12 +103,14 @@ final class DeadLetters {
   }
 
   private Mover.Goal goal(
-      @Nullable String queue, ByteBuffer entry, Map<String, @Nullable Object> facts, Reason reason) {
+      @Nullable String queue,
+      ByteBuffer entry,
+      Map<String, @Nullable Object> facts,
+      Reason reason) {
     if (queue == null) {
       return new Mover.Goal(null, ByteBuffer.allocate(0), 0, reason);
     }
-    Destination to =
-        subscribing.resolve(new DestinationName(DestinationKind.QUEUE, queue), true);
+    Destination to = subscribing.resolve(new DestinationName(DestinationKind.QUEUE, queue), true);
     int at = Entry.messageOffset(entry, 0);
     int bytes = Entry.messageBytes(entry, 0);
     ByteBuffer message = entry.slice(at, bytes);
@@ -158,8 +160,8 @@ final class DeadLetters {
       DestinationSettings settings = from.destination().settings();
       Destination to = goal.to();
       log.warn(
-          "A message of {} is a dead letter after {} attempts (max-attempts = {}, redelivery-delay ="
-              + " {}) and {}; last consumer {}, exception {}",
+          "A message of {} is a dead letter after {} attempts (max-attempts = {}, redelivery-delay"
+              + " = {}) and {}; last consumer {}, exception {}",
           from.destination().name().name(),
           attempts,
           settings.maxAttempts(),

@@ -25,14 +25,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Delayed messages (Jakarta Messaging 3.1, section 7.9). Until they are due they live under holders:
- * hidden queues, one for each destination and hour, which are journalled, destaged and kept through
- * restarts like any other. Shortly before the hour begins the due times are read, a slice at a time;
- * what falls due is moved to its destination in the order of due times. Messages of hours that are
- * not near cost no heap beyond the cursors; those of a near hour cost 12 bytes each.
+ * Delayed messages (Jakarta Messaging 3.1, section 7.9). Until they are due they live under
+ * holders: hidden queues, one for each destination and hour, which are journalled, destaged and
+ * kept through restarts like any other. Shortly before the hour begins the due times are read, a
+ * slice at a time; what falls due is moved to its destination in the order of due times. Messages
+ * of hours that are not near cost no heap beyond the cursors; those of a near hour cost 12 bytes
+ * each.
  *
- * <p>Due times are by the broker's clock: the arrival of the run or commit plus the delay. A message
- * whose destination is gone is skipped; one whose time to live is over first expires.
+ * <p>Due times are by the broker's clock: the arrival of the run or commit plus the delay. A
+ * message whose destination is gone is skipped; one whose time to live is over first expires.
  */
 @OwnedBy("shard")
 final class Delays {
@@ -331,8 +332,7 @@ final class Delays {
       if (to != null && expiry != 0 && expiry <= time.millis()) {
         return deadLetters.expiredBefore(to, entry);
       }
-      ByteBuffer message =
-          entry.slice(Entry.messageOffset(entry, 0), Entry.messageBytes(entry, 0));
+      ByteBuffer message = entry.slice(Entry.messageOffset(entry, 0), Entry.messageBytes(entry, 0));
       return new Mover.Goal(to, message, expiry, Reason.MOVED);
     }
 

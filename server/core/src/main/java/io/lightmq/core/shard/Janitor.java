@@ -11,11 +11,11 @@ import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
 
 /**
- * Gives up messages whose time to live is over where no consumer comes by. Once a second it looks at
- * blocks of 4096 in which something has expired, one slice after the other: of each entry that is
- * read and has expired, every subscription that has it free gives it up. A block is looked at again
- * after {@value #REST_MILLIS} ms at the earliest, so that is how late a message may leave, if no more
- * than {@value #SLICES} slices a second are due.
+ * Gives up messages whose time to live is over where no consumer comes by. Once a second it looks
+ * at blocks of 4096 in which something has expired, one slice after the other: of each entry that
+ * is read and has expired, every subscription that has it free gives it up. A block is looked at
+ * again after {@value #REST_MILLIS} ms at the earliest, so that is how late a message may leave, if
+ * no more than {@value #SLICES} slices a second are due.
  */
 @OwnedBy("shard")
 final class Janitor {

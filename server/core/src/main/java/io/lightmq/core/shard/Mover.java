@@ -256,8 +256,7 @@ final class Mover {
     }
     try {
       if (entry == null) {
-        throw new Refusal(
-            FaultCode.RETRY_LATER, "the message cannot be read: " + move.failure);
+        throw new Refusal(FaultCode.RETRY_LATER, "the message cannot be read: " + move.failure);
       }
       Goal goal = move.errand.decide(move.from, move.lane, move.sequence, entry);
       if (!record(move, entry, goal)) {
@@ -357,8 +356,7 @@ final class Mover {
     recorder.firstSequence(lane, 1);
     Mark mark = to.settings().tier().mark();
     Recorder.Transaction record = recorder.begin(null, 0, acked == null ? 1 : 2, mark);
-    record.publish(
-        lane, stamp(entry, to, lane.code()), run, (messages, at) -> goal.expiryMillis());
+    record.publish(lane, stamp(entry, to, lane.code()), run, (messages, at) -> goal.expiryMillis());
     if (acked != null) {
       record.acknowledge(acked);
     }
@@ -370,8 +368,7 @@ final class Mover {
     counters.came(to.id(), lane.code(), lane.last(), time.millis());
   }
 
-  private void storeVolatile(
-      Destination to, ByteBuffer entry, Goal goal, Runs.Checked wanted) {
+  private void storeVolatile(Destination to, ByteBuffer entry, Goal goal, Runs.Checked wanted) {
     ByteBuffer message = goal.message();
     LaneRun run = wanted.byPriority().get(0);
     VolatileLane lane = to.swift(run.priority());
@@ -389,8 +386,7 @@ final class Mover {
             message.position(),
             message.remaining());
     lane.expires(sequence, goal.expiryMillis());
-    lane.append(
-        sequence, stored.limit(length), to.subscriptions().size() - run.skips().size());
+    lane.append(sequence, stored.limit(length), to.subscriptions().size() - run.skips().size());
     for (Skip skip : run.skips()) {
       skip.subscription().pass(lane, sequence, skip.messages());
     }

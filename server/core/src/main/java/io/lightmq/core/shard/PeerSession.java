@@ -42,7 +42,9 @@ final class PeerSession {
   private long linkEpoch;
   private @Nullable String clientId;
 
-  /** Ranges that a session may have told without having settled; beyond it the settled are dropped. */
+  /**
+   * Ranges that a session may have told without having settled; beyond it the settled are dropped.
+   */
   private static final int TIDY_AT = 256;
 
   private final Map<Integer, Begun> begun = new HashMap<>();

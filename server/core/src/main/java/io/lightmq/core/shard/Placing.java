@@ -3,8 +3,8 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.destination.Overflow;
+import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
@@ -171,8 +171,7 @@ final class Placing {
     if (parts.size() == 1) {
       LaneRun all = parts.get(0);
       DurableLane lane = destination.durable(all.priority());
-      recorder.publish(
-          link, number, lane, durableStamp(session, lane), all);
+      recorder.publish(link, number, lane, durableStamp(session, lane), all);
       return;
     }
     // Another shard epoch, if one is needed, has to begin before the record does.

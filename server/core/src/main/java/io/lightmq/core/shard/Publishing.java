@@ -289,8 +289,7 @@ final class Publishing {
       long bytes =
           RecordBytes.of(next, session.user().length) + RecordBytes.ofKeys(state, next.acked());
       for (Command.StagedRun run : next.runs()) {
-        bytes +=
-            RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
+        bytes += RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
       }
       if (!admitted(bytes, !next.runs().isEmpty()) || waitsForMemory(session, next)) {
         holding.add(session);

@@ -48,7 +48,9 @@ final class RecordBytes {
     return Math.max(0, count) / 8 + 16L * Math.max(1, parts);
   }
 
-  /** Each delayed message may need a holder and a part of its own. The bytes are not checked yet. */
+  /**
+   * Each delayed message may need a holder and a part of its own. The bytes are not checked yet.
+   */
   private static long delayed(int count, ByteBuffer messages) {
     long bytes = 0;
     int at = messages.position();

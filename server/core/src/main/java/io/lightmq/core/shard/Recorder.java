@@ -184,9 +184,7 @@ final class Recorder {
     return taken;
   }
 
-  /**
-   * Records a run of one lane, whose messages become visible with their destination's mark.
-   */
+  /** Records a run of one lane, whose messages become visible with their destination's mark. */
   void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
     long first = firstSequence(lane, run.count());
     state.apply(write(link, number, lane, first, stamp, run, times(lane, stamp)));
@@ -311,7 +309,9 @@ final class Recorder {
     return new Transaction(link, number, parts, mark);
   }
 
-  /** Tells the lane when its messages expire, as they are written in the order of their sequences. */
+  /**
+   * Tells the lane when its messages expire, as they are written in the order of their sequences.
+   */
   private static final class NotingExpiry implements RecordWriter.Expiry {
     private final DurableLane lane;
     private final RecordWriter.Expiry expiry;

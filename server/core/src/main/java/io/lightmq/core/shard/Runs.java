@@ -112,7 +112,8 @@ final class Runs {
       }
       long own = bytes - 4L * places.size();
       long headers = (entryBytes - (messages.remaining() - 4L * count)) / count;
-      return new Checked(places.size(), into.flip(), own + headers * places.size(), found, List.of(), false);
+      return new Checked(
+          places.size(), into.flip(), own + headers * places.size(), found, List.of(), false);
     }
 
     /** The run by priorities, rising; bytes are copied only if there is more than one. */

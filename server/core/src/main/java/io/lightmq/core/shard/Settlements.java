@@ -52,9 +52,7 @@ final class Settlements {
     private ShardRecord.SeenKeys seen(List<SequenceRange> ranges) {
       Duplicates duplicates = subscription.duplicates();
       List<UUID> keys = duplicates == null ? List.of() : duplicates.keys(ranges);
-      return keys.isEmpty()
-          ? ShardRecord.SeenKeys.NONE
-          : new ShardRecord.SeenKeys(atMillis, keys);
+      return keys.isEmpty() ? ShardRecord.SeenKeys.NONE : new ShardRecord.SeenKeys(atMillis, keys);
     }
 
     /** Acknowledges what no record tells. */

@@ -1,10 +1,10 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Fetcher;
-import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.VolatileStore;

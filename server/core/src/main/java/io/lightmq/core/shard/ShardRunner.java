@@ -179,7 +179,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         return;
       }
       others.remove();
-      if ((next instanceof Command.Acknowledge || next instanceof Command.Return) && room > parts.settings().maxBatchBytes()) {
+      if ((next instanceof Command.Acknowledge || next instanceof Command.Return)
+          && room > parts.settings().maxBatchBytes()) {
         next = tooLong(next, room);
       }
       carriedOut++;
@@ -231,7 +232,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     if (command instanceof Command.AttachConsumer attach) {
       String selector = attach.selector();
-      return SLACK_BYTES + (selector == null ? 0 : 3L * Math.min(selector.length(), Selector.MAX_CHARS));
+      return SLACK_BYTES
+          + (selector == null ? 0 : 3L * Math.min(selector.length(), Selector.MAX_CHARS));
     }
     return SLACK_BYTES;
   }
@@ -416,14 +418,15 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private void record(Consumed each) {
     Subscription subscription = each.consumer().subscription();
     if (isOver(each.consumer())) {
-      for (SequenceRange range : subscription.isClosed() ? List.<SequenceRange>of() : each.ranges()) {
+      for (SequenceRange range :
+          subscription.isClosed() ? List.<SequenceRange>of() : each.ranges()) {
         subscription.giveBack(range.lane(), range.from(), range.count(), false);
         parts.ready().add(subscription);
       }
       return;
     }
-    Settlements.Accepted accepted = Settlements.accepted(
-            subscription, null, each.ranges(), 0, parts.time().millis());
+    Settlements.Accepted accepted =
+        Settlements.accepted(subscription, null, each.ranges(), 0, parts.time().millis());
     accepted.records(ShardRecord.Reason.ACKNOWLEDGED).forEach(recorder::record);
     accepted.acknowledgeUnrecorded();
     wakeWaiting(subscription);
@@ -433,8 +436,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       served.add(each.consumer());
     } else {
       recorder.onShardWhen(
-          destination.settings().tier().mark(),
-          () -> parts.dispatcher().consumed(each.consumer()));
+          destination.settings().tier().mark(), () -> parts.dispatcher().consumed(each.consumer()));
     }
   }
 

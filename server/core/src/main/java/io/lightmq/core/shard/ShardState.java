@@ -150,8 +150,7 @@ final class ShardState {
     } else if (record instanceof Epoch r) {
       epoch = r.next();
     } else if (record instanceof DestinationCreated r) {
-      Destination created =
-          destinations.create(r.destinationId(), r.name(), r.settings());
+      Destination created = destinations.create(r.destinationId(), r.name(), r.settings());
       if (created.kind().isQueue()) {
         created.open(created.id(), SubscriptionKind.QUEUE, null, null, false);
       }

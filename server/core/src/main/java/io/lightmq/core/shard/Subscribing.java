@@ -188,11 +188,7 @@ final class Subscribing {
           case QUEUE -> destination.queueSubscription();
           case PLAIN ->
               destination.open(
-                  volatileId(),
-                  SubscriptionKind.PLAIN,
-                  session.clientId(),
-                  null,
-                  interest);
+                  volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, interest);
           case SHARED -> shared(session, destination, command, interest);
           case DURABLE ->
               durable(session, destination, command, interest, SubscriptionKind.DURABLE);
@@ -323,8 +319,7 @@ final class Subscribing {
   }
 
   /** Whether a subscription is what is asked for; section 8.3.3: the selector's text counts. */
-  private static boolean isSame(
-      Subscription known, Destination destination, Interest interest) {
+  private static boolean isSame(Subscription known, Destination destination, Interest interest) {
     Selector selector = interest.selector();
     return known.destination() == destination
         && known.noLocal() == interest.noLocal()
@@ -333,7 +328,8 @@ final class Subscribing {
 
   private static void checkPartial(
       Destination destination, Interest interest, @Nullable Subscription replaced) {
-    boolean frees = replaced != null && replaced.destination() == destination && replaced.isPartial();
+    boolean frees =
+        replaced != null && replaced.destination() == destination && replaced.isPartial();
     int others = destination.partialDurableSubscriptions() - (frees ? 1 : 0);
     if ((interest.selector() != null || interest.noLocal())
         && others >= Selecting.MAX_PARTIAL_DURABLE) {
@@ -359,7 +355,9 @@ final class Subscribing {
             + " as "
             + known.kind()
             + (known.noLocal() ? " without local messages" : "")
-            + (known.selectorText() == null ? " without a selector" : " with the selector \"" + known.selectorText() + "\"")
+            + (known.selectorText() == null
+                ? " without a selector"
+                : " with the selector \"" + known.selectorText() + "\"")
             + " with "
             + known.consumers()
             + " consumers");
@@ -368,9 +366,7 @@ final class Subscribing {
   private static Refusal inUse(SubscriptionKey key) {
     return new Refusal(
         FaultCode.IN_USE,
-        "subscription \""
-            + key.name()
-            + "\" has an active consumer; close that first");
+        "subscription \"" + key.name() + "\" has an active consumer; close that first");
   }
 
   /** Closes what a connection has open; {@code seen} as in {@link #close}. */

@@ -117,7 +117,8 @@ final class Transactions {
       plan(session, run, plan);
     }
     checkSize(command);
-    plan.durableBytes += RecordBytes.of(command.acked()) + RecordBytes.ofKeys(state, command.acked());
+    plan.durableBytes +=
+        RecordBytes.of(command.acked()) + RecordBytes.ofKeys(state, command.acked());
     checkBatch(plan);
     for (Command.Acked acked : command.acked()) {
       plan(session, acked, plan);
@@ -208,9 +209,7 @@ final class Transactions {
         plan.durable.add(placed);
         plan.needs(named);
         plan.durableBytes +=
-            wanted.entryBytes()
-                + RecordBytes.ofSkips(wanted)
-                + (long) parts * Entry.HEADER_BYTES;
+            wanted.entryBytes() + RecordBytes.ofSkips(wanted) + (long) parts * Entry.HEADER_BYTES;
         plan.records += parts;
       }
       case VOLATILE -> {

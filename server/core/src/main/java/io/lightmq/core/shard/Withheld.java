@@ -11,8 +11,8 @@ import java.util.PriorityQueue;
 /**
  * What waits for its next attempt: single messages, which are in flight to nobody meanwhile, and
  * whole subscriptions, which give nothing out. All of it is in memory: after a restart the wait is
- * over at once, while the attempts are kept. At most {@link #MAX_MESSAGES} messages wait; what comes
- * beyond is free at once.
+ * over at once, while the attempts are kept. At most {@link #MAX_MESSAGES} messages wait; what
+ * comes beyond is free at once.
  */
 @OwnedBy("shard")
 final class Withheld {
@@ -41,8 +41,7 @@ final class Withheld {
     }
     subscription.take(of, sequence, 1);
     messages.add(
-        new Waiting(
-            time.nowNanos() + delayMillis * 1_000_000L, subscription, lane, sequence));
+        new Waiting(time.nowNanos() + delayMillis * 1_000_000L, subscription, lane, sequence));
     return true;
   }
 
@@ -118,8 +117,7 @@ final class Withheld {
 
   private void free(Waiting waiting) {
     Subscription subscription = waiting.subscription();
-    if (!subscription.isClosed()
-        && subscription.isInFlight(waiting.lane(), waiting.sequence())) {
+    if (!subscription.isClosed() && subscription.isInFlight(waiting.lane(), waiting.sequence())) {
       subscription.giveBack(waiting.lane(), waiting.sequence(), 1, false);
       ready.add(subscription);
     }

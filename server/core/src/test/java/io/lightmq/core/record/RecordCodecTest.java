@@ -61,7 +61,9 @@ class RecordCodecTest {
           new Stopped(),
           new Epoch(4),
           new DestinationCreated(
-              9, new DestinationName(DestinationKind.QUEUE, "ordérs"), new DestinationSettings(Durability.BALANCED)),
+              9,
+              new DestinationName(DestinationKind.QUEUE, "ordérs"),
+              new DestinationSettings(Durability.BALANCED)),
           new DestinationSet(9, new DestinationSettings(Durability.PERFORMANCE)),
           new DestinationDeleted(9),
           new SubscriptionOpened(12, 9, SubscriptionKind.DURABLE, "client", "sub", null, true),

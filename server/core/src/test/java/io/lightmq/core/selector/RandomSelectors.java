@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Random trees and messages, from few names and values so that they meet. */
 final class RandomSelectors {
-  private static final String[] PROPERTIES = {"a", "b", "A", "c_1", "$d", "\u00fcber", "JMSXGroupID"};
+  private static final String[] PROPERTIES = {
+    "a", "b", "A", "c_1", "$d", "\u00fcber", "JMSXGroupID"
+  };
   private static final String[] HEADERS = {
     "JMSDeliveryMode", "JMSPriority", "JMSMessageID", "JMSTimestamp", "JMSCorrelationID", "JMSType"
   };

@@ -15,7 +15,10 @@ final class SampleMessage {
   /** Encodes what a selector may see; the bytes lie behind some others, as in a run. */
   ByteBuffer encode(Map<String, @Nullable Object> values) {
     Map<String, @Nullable Object> properties = new LinkedHashMap<>(values);
-    properties.keySet().removeIf(name -> name.startsWith("JMS") && !name.startsWith("JMSX") && !name.startsWith("JMS_"));
+    properties
+        .keySet()
+        .removeIf(
+            name -> name.startsWith("JMS") && !name.startsWith("JMSX") && !name.startsWith("JMS_"));
     Object priority = values.getOrDefault("JMSPriority", 4);
     writer.start(
         BodyType.TEXT,

@@ -354,15 +354,18 @@ class SelectorTest {
     assertThat(SampleMessage.matches(Selector.parse("JMSCorrelationID = 'ab'"), message)).isTrue();
     values.put("JMSCorrelationID", new byte[] {(byte) 0xC3, 'b', (byte) 0xF0});
     message = sample.encode(values);
-    assertThat(SampleMessage.matches(Selector.parse("JMSCorrelationID LIKE '___'"), message)).isFalse();
-    assertThat(SampleMessage.matches(Selector.parse("JMSCorrelationID LIKE '%'"), message)).isTrue();
+    assertThat(SampleMessage.matches(Selector.parse("JMSCorrelationID LIKE '___'"), message))
+        .isFalse();
+    assertThat(SampleMessage.matches(Selector.parse("JMSCorrelationID LIKE '%'"), message))
+        .isTrue();
   }
 
   @Test
   void absentHeadersAreNullButForTheTimestamp() throws InvalidSelectorException {
     ByteBuffer message = sample.encode(new LinkedHashMap<>());
     String text =
-        "JMSMessageID IS NULL AND JMSCorrelationID IS NULL AND JMSType IS NULL AND JMSTimestamp = 0";
+        "JMSMessageID IS NULL AND JMSCorrelationID IS NULL AND JMSType IS NULL AND JMSTimestamp ="
+            + " 0";
     assertThat(SampleMessage.matches(Selector.parse(text), message)).isTrue();
   }
 

@@ -218,13 +218,18 @@ final class TreeOracle {
     @Override
     public String print(Printer printer) {
       String space = printer.random.nextBoolean() ? printer.space() : "";
-      return left.print(printer, level()) + space + operator + printer.space() + right.print(printer, level() + 1);
+      return left.print(printer, level())
+          + space
+          + operator
+          + printer.space()
+          + right.print(printer, level() + 1);
     }
   }
 
   // ---- conditions ----
 
-  static @Nullable Boolean compare(String relation, @Nullable Object first, @Nullable Object second) {
+  static @Nullable Boolean compare(
+      String relation, @Nullable Object first, @Nullable Object second) {
     if (first == null || second == null) {
       return null;
     }
@@ -321,7 +326,8 @@ final class TreeOracle {
       Object value = of.value(message);
       return not
           ? or(compare("<", value, low.value(message)), compare(">", value, high.value(message)))
-          : and(compare(">=", value, low.value(message)), compare("<=", value, high.value(message)));
+          : and(
+              compare(">=", value, low.value(message)), compare("<=", value, high.value(message)));
     }
 
     @Override

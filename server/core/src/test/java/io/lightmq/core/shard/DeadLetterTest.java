@@ -118,8 +118,7 @@ class DeadLetterTest {
       List<Received> got = h.pull(peer, 1, 10);
       SequenceRange second = got.get(1).range();
       h.broker.submit(
-          new Command.Begun(
-              peer, 1, false, List.of(new Command.Acked(1, id, List.of(second)))));
+          new Command.Begun(peer, 1, false, List.of(new Command.Acked(1, id, List.of(second)))));
       h.broker.submit(new Command.Detach(peer, false));
       h.loops.runUntilIdle();
     }

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random sends with delays, failures, lost connections, checkpoints, kills and power cuts. Whatever
- * happens: nothing comes before its time, nothing is given out after its last attempt, a dead letter
- * has had just that many, and each confirmed message is in one place in the end.
+ * happens: nothing comes before its time, nothing is given out after its last attempt, a dead
+ * letter has had just that many, and each confirmed message is in one place in the end.
  */
 class MovingSimulationTest {
   private static final int SEEDS = Integer.getInteger("lightmq.seeds", 40);
@@ -86,8 +86,7 @@ class MovingSimulationTest {
         case 0, 1, 2 -> send();
         case 3, 4, 5 -> work();
         case 6, 7 ->
-            h.loops.advance(
-                random.nextInt(8) == 0 ? 600 * SECOND : random.nextInt(20) * SECOND);
+            h.loops.advance(random.nextInt(8) == 0 ? 600 * SECOND : random.nextInt(20) * SECOND);
         case 8 -> h.broker.wantCheckpoint();
         default -> restart();
       }
@@ -104,12 +103,7 @@ class MovingSimulationTest {
       int c = h.nextCorrelation();
       h.broker.submit(
           new Command.Publish(
-              producer,
-              c,
-              destination,
-              ++number,
-              texts.length,
-              h.bytes(true, 0, delay, texts)));
+              producer, c, destination, ++number, texts.length, h.bytes(true, 0, delay, texts)));
       assertThat(h.receipt(producer, c)).isEqualTo(FaultCode.OK);
       for (String text : texts) {
         Message message = new Message();

@@ -3,9 +3,6 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lightmq.wire.entry.MessageWriter;
-import io.lightmq.wire.entry.MessageReader;
-import io.lightmq.wire.entry.BodyType;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.shard.Simulation.Plant;
@@ -15,13 +12,16 @@ import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.segment.Wanted;
+import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
-import java.util.Map;
+import io.lightmq.wire.entry.MessageReader;
+import io.lightmq.wire.entry.MessageWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 

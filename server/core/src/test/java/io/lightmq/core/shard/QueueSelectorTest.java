@@ -270,6 +270,13 @@ class QueueSelectorTest {
   private long evaluations() {
     BrokerMetrics before = bench.broker.metrics();
     bench.loops.runUntil(() -> bench.broker.metrics() != before);
-    return bench.broker.metrics().destinations().get(0).subscriptions().get(0).selectorEvaluations();
+    return bench
+        .broker
+        .metrics()
+        .destinations()
+        .get(0)
+        .subscriptions()
+        .get(0)
+        .selectorEvaluations();
   }
 }

@@ -369,8 +369,7 @@ final class Simulation {
   private List<String> browse(Queue queue) {
     FakePeer peer = harness.attach();
     harness.consumer(peer, 1, queue.destination, Subscribe.BROWSE, null);
-    List<Received> seen =
-        harness.browse(peer, 1, 1 + random.nextInt(20), 1 + random.nextInt(4000));
+    List<Received> seen = harness.browse(peer, 1, 1 + random.nextInt(20), 1 + random.nextInt(4000));
     harness.broker.submit(new Command.Detach(peer, true));
     return seen.stream().map(Received::text).toList();
   }

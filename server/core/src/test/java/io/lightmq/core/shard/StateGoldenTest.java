@@ -96,7 +96,9 @@ class StateGoldenTest {
     List<ShardRecord> records = new ArrayList<>();
     records.add(new Started(1, true));
     records.add(new LinkAttached(LINK, 1));
-    records.add(new DestinationCreated(1, name(DestinationKind.QUEUE, "orders"), new DestinationSettings(Durability.HIGH)));
+    records.add(
+        new DestinationCreated(
+            1, name(DestinationKind.QUEUE, "orders"), new DestinationSettings(Durability.HIGH)));
     // Of the queue's blocks the first is acknowledged, the second in part, the others not at all.
     records.add(run(1, 1, FIRST, 4 * BLOCK));
     records.add(new Touched(1, 1, LANE, FIRST / BLOCK));
@@ -106,7 +108,10 @@ class StateGoldenTest {
       records.add(acked(1, 1, new SequenceRange(LANE, FIRST + BLOCK + 7 * i, 3)));
     }
     records.add(
-        new DestinationCreated(2, name(DestinationKind.TOPIC, "prices"), new DestinationSettings(Durability.BALANCED)));
+        new DestinationCreated(
+            2,
+            name(DestinationKind.TOPIC, "prices"),
+            new DestinationSettings(Durability.BALANCED)));
     records.add(new SubscriptionOpened(5, 2, SubscriptionKind.DURABLE, "desk", "all", null, true));
     records.add(run(2, 2, FIRST, 10));
     records.add(run(0, 2, 9, FIRST, 3));

@@ -44,8 +44,7 @@ class SuppressionTest {
   }
 
   private void set(String text) {
-    String answer =
-        h.admin("destination.set", Map.of("name", "once", "suppress-duplicates", text));
+    String answer = h.admin("destination.set", Map.of("name", "once", "suppress-duplicates", text));
     assertThat(answer).contains("\"suppress-duplicates\":\"");
   }
 
@@ -299,8 +298,7 @@ class SuppressionTest {
     for (int run = 0; run < 210; run++) {
       String[] texts = new String[50];
       Arrays.fill(texts, "a#2");
-      assertThat(h.receipt(peer, h.publish(peer, queue, ++number, texts)))
-          .isEqualTo(FaultCode.OK);
+      assertThat(h.receipt(peer, h.publish(peer, queue, ++number, texts))).isEqualTo(FaultCode.OK);
     }
     while (use().inFlight() < 10_001) {
       assertThat(pull(1_000)).isEmpty();

@@ -42,12 +42,17 @@ class TopicSelectorTest {
       boolean noLocal) {
     int c = bench.nextCorrelation();
     bench.broker.submit(
-        new Command.AttachConsumer(peer, c, id, 1, topic, kind, name, selector, noLocal, false, true));
+        new Command.AttachConsumer(
+            peer, c, id, 1, topic, kind, name, selector, noLocal, false, true));
     return bench.reply(peer, c);
   }
 
   private long attached(
-      FakePeer peer, int id, Command.Subscribe kind, @Nullable String name, @Nullable String selector) {
+      FakePeer peer,
+      int id,
+      Command.Subscribe kind,
+      @Nullable String name,
+      @Nullable String selector) {
     Peer.Reply reply = attach(peer, id, TOPIC, kind, name, selector, false);
     assertThat(reply).isInstanceOf(Peer.Reply.ConsumerAttached.class);
     return ((Peer.Reply.ConsumerAttached) reply).destinationId();
@@ -87,7 +92,8 @@ class TopicSelectorTest {
     };
   }
 
-  private void publish(FakePeer peer, long topic, boolean persistent, boolean mixed, int... numbers) {
+  private void publish(
+      FakePeer peer, long topic, boolean persistent, boolean mixed, int... numbers) {
     int c = bench.nextCorrelation();
     long run = persistent ? ++number : 0;
     bench.broker.submit(
@@ -101,7 +107,8 @@ class TopicSelectorTest {
     while (!some.isEmpty()) {
       for (FakePeer.Received each : some) {
         texts.add(each.text());
-        bench.acknowledge(peer, consumer, topic, new SequenceRange(each.lane(), each.sequence(), 1));
+        bench.acknowledge(
+            peer, consumer, topic, new SequenceRange(each.lane(), each.sequence(), 1));
       }
       some = bench.pull(peer, consumer, 100);
     }
@@ -176,7 +183,9 @@ class TopicSelectorTest {
     publish(peer, topic, true, false, 7);
     publish(peer, topic, true, false, 1, 2);
     publish(peer, topic, true, false, 8, 3);
-    assertThat(bench.pull(peer, 2, 100)).extracting(FakePeer.Received::lane).startsWith(4, 132, 132);
+    assertThat(bench.pull(peer, 2, 100))
+        .extracting(FakePeer.Received::lane)
+        .startsWith(4, 132, 132);
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m8");
     bench.close();
   }
@@ -213,7 +222,8 @@ class TopicSelectorTest {
     long topic = attached(peer, 1, DURABLE, "d", "n > 1");
     detach(peer, 1);
     publish(peer, topic, true, false, 5);
-    for (Command.Subscribe kind : new Command.Subscribe[] {PLAIN, SHARED, DURABLE, SHARED_DURABLE}) {
+    for (Command.Subscribe kind :
+        new Command.Subscribe[] {PLAIN, SHARED, DURABLE, SHARED_DURABLE}) {
       Peer.Reply reply = attach(peer, 2, OTHER, kind, kind == PLAIN ? null : "x", "n >", false);
       assertThat(code(reply)).isEqualTo(FaultCode.INVALID_SELECTOR);
       assertThat(((Peer.Reply.Failed) reply).text()).contains("column 4").contains("expected");
@@ -270,8 +280,7 @@ class TopicSelectorTest {
       attached(peer, 2, kind, "s", "n > 1");
       assertThat(code(attach(peer, 3, TOPIC, kind, "s", "n > 2", false)))
           .isEqualTo(FaultCode.IN_USE);
-      assertThat(code(attach(peer, 3, TOPIC, kind, "s", null, false)))
-          .isEqualTo(FaultCode.IN_USE);
+      assertThat(code(attach(peer, 3, TOPIC, kind, "s", null, false))).isEqualTo(FaultCode.IN_USE);
       detach(peer, 1);
       detach(peer, 2);
       attached(peer, 1, kind, "s", "n > 2");

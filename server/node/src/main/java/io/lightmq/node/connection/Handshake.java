@@ -127,9 +127,9 @@ final class Handshake {
         door.security().authenticator().anonymous(isLoopback(channel.remoteAddress())).orElse(null);
     if (principal == null) {
       return refused(
-          "give a user and password: without them a connection is accepted only from the broker's own"
-              + " machine, while it listens to that machine alone and its setting security.anonymous"
-              + " is true");
+          "give a user and password: without them a connection is accepted only from the broker's"
+              + " own machine, while it listens to that machine alone and its setting"
+              + " security.anonymous is true");
     }
     return () -> done(principal, new byte[0]);
   }

@@ -146,11 +146,7 @@ final class Requests {
       submit(
           back.correlation(),
           new Command.Return(
-              peer,
-              back.correlation(),
-              acked(back.returned()),
-              back.attempted(),
-              back.cause()));
+              peer, back.correlation(), acked(back.returned()), back.attempted(), back.cause()));
     } else if (frame instanceof Frame.Begun begun) {
       if (resources.isOpen(begun.sessionId())) {
         submit(

@@ -77,8 +77,8 @@ public final class UserStore implements Authenticator {
 
   /**
    * Reads the users in a data directory; without a file makes one with a user {@code admin}. In a
-   * directory that a broker has used, a missing file is a lost one, and a new one would
-   * silently forget all users: that is refused unless it was asked for.
+   * directory that a broker has used, a missing file is a lost one, and a new one would silently
+   * forget all users: that is refused unless it was asked for.
    *
    * @param anonymousFromLoopback whether who comes from this machine without a user is let in
    * @param replaceLost whether a lost file is replaced

@@ -120,8 +120,8 @@ public final class LocalJournal implements Journal {
       }
       live.add(file(written.header(), fresh.file()));
       log.info(
-          "Journal recovered: read to offset {}, of which {} bytes past the last recorded force were"
-              + " written again into {}",
+          "Journal recovered: read to offset {}, of which {} bytes past the last recorded force"
+              + " were written again into {}",
           found.end(),
           found.end() - found.durable(),
           fresh.file().name());

@@ -286,7 +286,8 @@ final class SegmentStoreTest {
           .hasSizeLessThan(4_999);
       assertThat(shown(reader, piece, IdWanted.correlationId("order-100"))).isEmpty();
       assertThat(shown(reader, piece, IdWanted.messageId("ID:" + "0".repeat(32) + ":1"))).isEmpty();
-      MessageId id = MessageReader.ofEntry(ByteBuffer.wrap(lane.model().get(3_333L)), 0).messageId();
+      MessageId id =
+          MessageReader.ofEntry(ByteBuffer.wrap(lane.model().get(3_333L)), 0).messageId();
       assertThat(shown(reader, piece, IdWanted.messageId(id.toString())))
           .contains(3_333L)
           .hasSizeLessThan(200);
@@ -298,12 +299,7 @@ final class SegmentStoreTest {
       throws IOException {
     List<Long> found = new ArrayList<>();
     reader.scan(
-        piece,
-        0,
-        4_999,
-        Wanted.ALL,
-        id,
-        (sequence, buffer, at, length) -> found.add(sequence));
+        piece, 0, 4_999, Wanted.ALL, id, (sequence, buffer, at, length) -> found.add(sequence));
     return found;
   }
 
