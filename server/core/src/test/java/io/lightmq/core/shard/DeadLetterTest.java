@@ -174,6 +174,30 @@ class DeadLetterTest {
   }
 
   @Test
+  void aConsumerWithASelectorThatWaitsGetsDeadLettersAsTheyCome() throws Exception {
+    BrokerHarness h = new BrokerHarness(1).open();
+    FakePeer dead = h.attach();
+    for (String[] each :
+        new String[][] {{"1", "JMS_LightMQ_Origin = 'poison.a'"}, {"2", "JMSCorrelationID = 'k3'"}}) {
+      int consumer = Integer.parseInt(each[0]);
+      assertThat(h.tryConsumer(dead, consumer, DLQ, Subscribe.QUEUE, null, each[1], false))
+          .isInstanceOf(Peer.Reply.ConsumerAttached.class);
+      h.broker.submit(new Command.Pull(dead, consumer, 70 + consumer, 1, 1 << 20, 60_000));
+    }
+    long id = send(h, POISON, "bad", "four");
+    FakePeer peer = consuming(h, POISON);
+    for (int attempt = 1; attempt <= 3; attempt++) {
+      for (Received each : h.pull(peer, 1, 2)) {
+        fail(h, peer, id, each);
+      }
+    }
+    h.loops.runUntilIdle();
+    assertThat(dead.received).extracting(Received::text).contains("bad");
+    assertThat(dead.received).extracting(Received::consumerId).contains(1);
+    h.close();
+  }
+
+  @Test
   void deadLettersOfTheDeadLetterQueueStayAndWithoutOneTheyAreDropped() throws Exception {
     BrokerHarness h = new BrokerHarness(6).open();
     long id = send(h, POISON, "a");
