@@ -167,6 +167,15 @@ final class Level {
         + (swiftSifted == null ? 0 : swiftSifted.matches.size());
   }
 
+  void pause() {
+    if (durableSifted != null && durableSifted.isLive()) {
+      durableSifted.pause();
+    }
+    if (swiftSifted != null && swiftSifted.isLive()) {
+      swiftSifted.pause();
+    }
+  }
+
   void clear() {
     if (durableSifted != null) {
       durableSifted.clear();

@@ -385,6 +385,15 @@ public final class View {
     return need(lane).isLive();
   }
 
+  /** What arrives from now on is not shown to it in any lane but looked up later. */
+  void pause() {
+    for (Level level : levels) {
+      if (level != null) {
+        level.pause();
+      }
+    }
+  }
+
   /** What arrives from now on is not shown to it but looked up later. */
   void pause(Lane lane) {
     need(lane).pause();

@@ -29,9 +29,17 @@ public final class Views {
   /** A view that knows so many matches is not shown what arrives. */
   static final int MAX_MATCHES = 16_384;
 
+  /** So many views are kept after their last consumer, if they know at most so many matches. */
+  static final int RECENT = 4;
+
+  static final int RECENT_MATCHES = 4_096;
+
   private final Subscription subscription;
   private final OffHeap memory;
   private final Map<Selector, View> views = new LinkedHashMap<>();
+
+  /** Views without consumers that may come again, the oldest first; they are shown nothing. */
+  private final Map<Selector, View> recent = new LinkedHashMap<>();
 
   /** Those that ask for no id, which are shown everything. */
   private final List<View> others = new ArrayList<>();
@@ -75,9 +83,12 @@ public final class Views {
   public View open(Selector selector) {
     View known = views.get(selector);
     if (known == null) {
-      known = new View(subscription, new Filter(selector), this);
-      for (Cursor cursor : subscription.cursors()) {
-        add(known, cursor);
+      known = recent.remove(selector);
+      if (known == null) {
+        known = new View(subscription, new Filter(selector), this);
+        for (Cursor cursor : subscription.cursors()) {
+          add(known, cursor);
+        }
       }
       views.put(selector, known);
       file(known, selector.idEquality());
@@ -93,18 +104,37 @@ public final class Views {
   public void close(View view) {
     Filter filter = view.filter();
     if (filter != null && --filter.users == 0) {
-      closedEvaluations += filter.evaluations();
       views.remove(filter.selector(), view);
       others.remove(view);
-      matching.remove(view);
-      view.clear();
       IdEquality id = filter.selector().idEquality();
+      if (id == null && view.matches() <= RECENT_MATCHES) {
+        keep(view, filter.selector());
+      } else {
+        drop(view);
+      }
       IdIndex index = id == null ? null : indexes.get(id.header());
       if (id != null && index != null) {
         index.remove(view, IdScan.hash(id.id()));
       }
     }
     forgetArrivals();
+  }
+
+  private void keep(View view, Selector selector) {
+    view.pause();
+    recent.put(selector, view);
+    if (recent.size() > RECENT) {
+      View oldest = recent.values().iterator().next();
+      recent.values().remove(oldest);
+      drop(oldest);
+    }
+  }
+
+  private void drop(View view) {
+    Filter filter = view.filter();
+    closedEvaluations += filter == null ? 0 : filter.evaluations();
+    matching.remove(view);
+    view.clear();
   }
 
   /** Puts a view where what arrives finds it. */
@@ -129,13 +159,15 @@ public final class Views {
   }
 
   private void forgetArrivals() {
-    if (isEmpty()) {
+    if (isEmpty() && recent.isEmpty()) {
       arrivals.clear();
     }
   }
 
   void add(Cursor cursor) {
     views.values().forEach(view -> add(view, cursor));
+    recent.values().forEach(view -> add(view, cursor));
+    recent.values().forEach(View::pause);
     indexes.values().forEach(index -> index.add(cursor, arrivals(cursor.lane)));
   }
 
@@ -151,10 +183,17 @@ public final class Views {
   public long evaluations() {
     long sum = closedEvaluations;
     for (View view : views.values()) {
-      Filter filter = view.filter();
-      sum += filter == null ? 0 : filter.evaluations();
+      sum += evaluations(view);
+    }
+    for (View view : recent.values()) {
+      sum += evaluations(view);
     }
     return sum;
+  }
+
+  private static long evaluations(View view) {
+    Filter filter = view.filter();
+    return filter == null ? 0 : filter.evaluations();
   }
 
   /** Counts evaluations whose time was measured, which are counted besides. */
@@ -272,6 +311,8 @@ public final class Views {
   void clear() {
     views.values().forEach(View::clear);
     views.clear();
+    recent.values().forEach(View::clear);
+    recent.clear();
     others.clear();
     indexes.clear();
     matching.clear();

@@ -122,18 +122,52 @@ class ViewsTest {
   }
 
   @Test
-  void theLastConsumerTakesAViewAlong() throws InvalidSelectorException {
+  void aViewThatComesAgainGoesOnWhereItWas() throws InvalidSelectorException {
     View view = open("n > 1");
     assertThat(open("n>1")).isSameAs(view);
-    publish(2);
+    long first = publish(2);
+    long taken = publish(3);
     views.close(view);
     assertThat(views.all()).containsExactly(view);
     views.close(view);
     assertThat(views.all()).isEmpty();
-    assertThat(views.matching()).isEmpty();
     assertThat(views.isEmpty()).isTrue();
     assertThat(view.isOpen()).isFalse();
-    assertThat(views.evaluations()).isEqualTo(1);
+    long meanwhile = append(2);
+    subscription.acknowledge(LaneCode.durable(4), taken, 1);
+    queue.swift(9);
+    assertThat(open(" n > 1")).isSameAs(view);
+    assertThat(view.isOpen()).isTrue();
+    assertThat(view.unsifted()).isSameAs(queue.swift(9));
+    view.sifted(queue.swift(9), view.nextUnsifted(queue.swift(9)));
+    assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(meanwhile);
+    assertThat(given(view)).containsExactly(first);
+    view.match(queue.durable(4), meanwhile + 1);
+    view.sifted(queue.durable(4), meanwhile + 2);
+    assertThat(given(view)).containsExactly(meanwhile + 1);
+    assertThat(view.unsifted()).isNull();
+    assertThat(views.evaluations()).isEqualTo(2);
+  }
+
+  @Test
+  void fewViewsAreKeptAndNoneThatKnowsMuchOrAsksForAnId() throws InvalidSelectorException {
+    List<View> all = new ArrayList<>();
+    for (int i = 0; i <= Views.RECENT; i++) {
+      View view = open("n > " + i);
+      all.add(view);
+      views.close(view);
+    }
+    assertThat(open("n > 0")).isNotSameAs(all.get(0));
+    assertThat(open("n > 1")).isSameAs(all.get(1));
+    View id = open("JMSMessageID = 'x'");
+    views.close(id);
+    assertThat(open("JMSMessageID = 'x'")).isNotSameAs(id);
+    View much = open("n = 7");
+    for (int i = 0; i <= Views.RECENT_MATCHES; i++) {
+      publish(7);
+    }
+    views.close(much);
+    assertThat(open("n = 7")).isNotSameAs(much);
   }
 
   @Test
