@@ -117,6 +117,12 @@ final class Cursor {
     }
   }
 
+  /** How many consecutive sequences from an unacknowledged one on are so too, at most so many. */
+  int unacknowledgedRun(long from, int most) {
+    long end = Math.min(from + most, lane.extents.extentEnd(from));
+    return (int) (acknowledged.nextPresent(from, end) - from);
+  }
+
   /** Takes one part of an extent as acknowledged; returns how many were not before. */
   long acknowledge(long from, long to) {
     inFlight.remove(from, to - from);

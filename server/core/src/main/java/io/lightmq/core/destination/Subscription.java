@@ -354,24 +354,13 @@ public final class Subscription {
   /** The first unacknowledged sequence of a lane from one on, or -1 if there is none. */
   public long nextUnacknowledged(int lane, long from) {
     Cursor cursor = cursor(lane);
-    Extents extents = cursor.lane.extents;
-    long at = extents.ceiling(Math.max(from, cursor.start()));
-    while (extents.exists(at)) {
-      long absent = cursor.acknowledged.nextAbsent(at);
-      long end = extents.extentEnd(at);
-      if (absent < end) {
-        return absent;
-      }
-      at = extents.ceiling(end);
-    }
-    return -1;
+    long found = cursor.nextUnacknowledged(from);
+    return cursor.lane.exists(found) ? found : -1;
   }
 
   /** How many consecutive sequences from an unacknowledged one on are so too, at most so many. */
   public int unacknowledgedRun(int lane, long from, int most) {
-    Cursor cursor = cursor(lane);
-    long end = Math.min(from + most, cursor.lane.extents.extentEnd(from));
-    return (int) (cursor.acknowledged.nextPresent(from, end) - from);
+    return cursor(lane).unacknowledgedRun(from, most);
   }
 
   /** How many attempts to process a message have failed, at most 255. */

@@ -26,7 +26,7 @@ final class DueHeap {
     if (size == keys.length) {
       resize(size * 2);
     }
-    keys[size] = dueMillis << 8 | lane;
+    keys[size] = (dueMillis << 8) | lane;
     sequences[size] = sequence;
     int at = size++;
     while (at > 0 && isBefore(at, (at - 1) / 2)) {
