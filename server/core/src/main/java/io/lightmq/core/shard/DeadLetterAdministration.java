@@ -47,14 +47,20 @@ final class DeadLetterAdministration {
   private final EntryReads reads;
   private final Mover mover;
   private final Subscribing subscribing;
+  private final TurnTime time;
   private final ArrayDeque<Waiting> retries = new ArrayDeque<>();
 
   DeadLetterAdministration(
-      ShardState state, EntryReads reads, Mover mover, Subscribing subscribing) {
+      ShardState state,
+      EntryReads reads,
+      Mover mover,
+      Subscribing subscribing,
+      TurnTime time) {
     this.state = state;
     this.reads = reads;
     this.mover = mover;
     this.subscribing = subscribing;
+    this.time = time;
   }
 
   /** Carries a verb out; answers once all is read. */
@@ -121,15 +127,15 @@ final class DeadLetterAdministration {
     }
   }
 
-  private static JsonWriter facts(
+  private JsonWriter facts(
       JsonWriter json, MessageReader reader, ByteBuffer entries, int at) {
     json.text("id", String.valueOf(reader.messageId()));
     text(json, "origin", reader.property(DeadLetters.ORIGIN));
     text(json, "subscription", reader.property(DeadLetters.SUBSCRIPTION));
     text(json, "reason", reader.property(DeadLetters.REASON));
     text(json, "attempts", reader.property(DeadLetters.ATTEMPTS));
-    json.text(
-        "since", java.time.Instant.ofEpochMilli(Entry.enqueuedMillis(entries, at)).toString());
+    json.number("enqueuedMillis", Entry.enqueuedMillis(entries, at));
+    json.number("ageSeconds", (time.millis() - Entry.enqueuedMillis(entries, at)) / 1_000);
     json.number("bytes", Entry.messageBytes(entries, at));
     text(json, "exception", reader.property(DeadLetters.EXCEPTION));
     return json;
@@ -207,7 +213,7 @@ final class DeadLetterAdministration {
         });
   }
 
-  private static JsonWriter whole(MessageReader reader, ByteBuffer entries, int at) {
+  private JsonWriter whole(MessageReader reader, ByteBuffer entries, int at) {
     JsonWriter json = facts(new JsonWriter().beginObject(), reader, entries, at);
     json.text("body", reader.bodyType().name().toLowerCase(java.util.Locale.ROOT));
     json.number("priority", reader.priority()).flag("persistent", reader.isPersistent());

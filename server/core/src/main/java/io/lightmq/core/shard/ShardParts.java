@@ -83,7 +83,7 @@ final class ShardParts {
             BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
     this.delays =
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
-    this.letters = new DeadLetterAdministration(state, reads, mover, subscribing);
+    this.letters = new DeadLetterAdministration(state, reads, mover, subscribing, time);
     this.janitor = new Janitor(state, reads, later, time);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
