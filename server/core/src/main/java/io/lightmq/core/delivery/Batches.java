@@ -57,15 +57,12 @@ final class Batches {
     Subscription subscription = consumer.subscription();
     View view = consumer.view();
     gather.clear();
-    Duplicates duplicates = subscription.duplicates();
-    if (duplicates != null && duplicates.isFull()) {
-      return Found.NOTHING;
-    }
-    boolean full = false;
+    boolean full = isFull(subscription);
     while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
       if (view.lane() instanceof VolatileLane swift) {
         if (swift.isInMemory(view.from())) {
-          full = gatherVolatile(consumer, swift, view.from(), view.count());
+          full =
+              gatherVolatile(consumer, swift, view.from(), view.count()) || isFull(subscription);
           continue;
         }
         if (gather.messages() > 0) {
@@ -77,7 +74,7 @@ final class Batches {
       DurableLane durable = (DurableLane) view.lane();
       locate(durable, view.from());
       if (location.piece() == null && window.contains(location.journalOffset())) {
-        full = gatherWindow(consumer, durable, view.from(), view.count());
+        full = gatherWindow(consumer, durable, view.from(), view.count()) || isFull(subscription);
       } else if (gather.messages() > 0) {
         full = true;
       } else {
@@ -87,6 +84,12 @@ final class Batches {
     }
     giveUps.flush();
     return gather.messages() == 0 ? Found.NOTHING : Found.GATHERED;
+  }
+
+  /** Whether so many messages wait for others of their keys that nothing is given out. */
+  private static boolean isFull(Subscription subscription) {
+    Duplicates duplicates = subscription.duplicates();
+    return duplicates != null && duplicates.isFull();
   }
 
   /** Hands over what was gathered. */

@@ -112,8 +112,12 @@ public final class VolatileStore {
 
   /** Whether so many entries with so many bytes in all are sure to find room. */
   public boolean fits(long entries, long bytes) {
-    long most = bytes / (BLOCK_BYTES - OTHER) + 2 * entries;
-    return usedBytes() + most * BLOCK_BYTES <= budgetBytes;
+    return usedBytes() + most(entries, bytes) <= budgetBytes;
+  }
+
+  /** What so many entries with so many bytes in all take at most. */
+  public static long most(long entries, long bytes) {
+    return (bytes / (BLOCK_BYTES - OTHER) + 2 * entries) * BLOCK_BYTES;
   }
 
   // ---- lanes ----

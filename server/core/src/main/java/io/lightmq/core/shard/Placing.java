@@ -5,6 +5,7 @@ import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.destination.VolatileStore;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
@@ -111,14 +112,17 @@ final class Placing {
    * Refuses what never fits.
    */
   boolean fits(long count, long entryBytes) {
-    if (!mayFit(entryBytes)) {
+    if (!mayFit(count, entryBytes)) {
       throw new Refusal(
           FaultCode.MEMORY_FULL,
           "a run of "
+              + count
+              + " messages and "
               + entryBytes
-              + " bytes is more than half of the "
+              + " bytes never fits into the "
               + settings.volatileBytes()
-              + " bytes for non-persistent messages");
+              + " bytes for non-persistent messages: it may have half of that, and takes up to "
+              + VolatileStore.most(count, entryBytes));
     }
     boolean fits = state.destinations().store().fits(count, entryBytes);
     if (!fits) {
@@ -128,8 +132,9 @@ final class Placing {
   }
 
   /** Whether so many bytes of volatile messages fit into memory when it is as empty as it gets. */
-  boolean mayFit(long entryBytes) {
-    return entryBytes <= settings.volatileBytes() / 2;
+  boolean mayFit(long count, long entryBytes) {
+    return entryBytes <= settings.volatileBytes() / 2
+        && VolatileStore.most(count, entryBytes) <= settings.volatileBytes();
   }
 
   /** Refuses a run that waited for memory for too long. */

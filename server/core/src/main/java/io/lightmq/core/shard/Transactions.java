@@ -103,7 +103,7 @@ final class Transactions {
                 + (long) run.count() * (Entry.HEADER_BYTES + session.user().length);
       }
     }
-    return count == 0 || !placing.mayFit(bytes) || placing.fits(count, bytes);
+    return count == 0 || !placing.mayFit(count, bytes) || placing.fits(count, bytes);
   }
 
   /**

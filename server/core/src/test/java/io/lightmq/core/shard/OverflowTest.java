@@ -12,6 +12,7 @@ import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -330,6 +331,18 @@ class OverflowTest {
     h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
     assertThat(drain(1, queue)).isEqualTo(numbers(0, 60));
     assertThat(use().bytes()).isZero();
+  }
+
+  @Test
+  void aRunThatNeverFitsIsRefusedAtOnce() throws IOException {
+    open(LIMIT_BYTES);
+    long queue = h.producer(peer, QUEUE);
+    String[] many = new String[50];
+    Arrays.fill(many, "x");
+    int refused = h.publish(peer, queue, 0, many);
+    assertThat(h.receipt(peer, refused)).isEqualTo(FaultCode.MEMORY_FULL);
+    assertThat(BrokerHarness.find(peer, refused).text()).contains("never fits into the 16384");
+    taken(publish(queue, 0, 0, 20));
   }
 
   @Test
