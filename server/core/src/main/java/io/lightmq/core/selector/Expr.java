@@ -290,7 +290,7 @@ sealed interface Expr {
     }
   }
 
-  /** IN: equal to one of some strings; what is no string is equal to none. */
+  /** IN: equal to one of some strings; IN and NOT IN are false for what is no string. */
   record In(Identifier value, Set<Text> strings, boolean negated) implements Condition {
     @Override
     public Truth test(Row row) {
@@ -298,16 +298,15 @@ sealed interface Expr {
       if (row.left.kind == Kind.NULL) {
         return Truth.UNKNOWN;
       }
-      return Truth.of(isOneOf(row) != negated);
+      return Truth.of(row.left.kind == Kind.STRING && isOneOf(row.left) != negated);
     }
 
-    private boolean isOneOf(Row row) {
-      return row.left.kind == Kind.STRING
-          && strings.contains(Text.of(row.left.text, row.left.textAt, row.left.textBytes));
+    private boolean isOneOf(Operand text) {
+      return strings.contains(Text.of(text.text, text.textAt, text.textBytes));
     }
   }
 
-  /** LIKE; what is no string is like nothing. */
+  /** LIKE; LIKE and NOT LIKE are false for what is no string. */
   record Like(Identifier value, Pattern pattern, boolean negated) implements Condition {
     @Override
     public Truth test(Row row) {
@@ -316,9 +315,9 @@ sealed interface Expr {
       if (text.kind == Kind.NULL) {
         return Truth.UNKNOWN;
       }
-      boolean like =
-          text.kind == Kind.STRING && pattern.matches(text.text, text.textAt, text.textBytes);
-      return Truth.of(like != negated);
+      return Truth.of(
+          text.kind == Kind.STRING
+              && pattern.matches(text.text, text.textAt, text.textBytes) != negated);
     }
   }
 

@@ -202,6 +202,7 @@ final class Parser {
       throw new InvalidSelectorException(
           lexer.column(), "a comparison cannot be compared; expected AND, OR or the end");
     }
+    alike(first, second, column);
     deepen(Math.max(before, depth), column);
     return new Comparison(relation, first, second);
   }
@@ -451,6 +452,20 @@ final class Parser {
               + " else");
     }
     return value(found, column);
+  }
+
+  /** TRUE and FALSE are no names: what is compared with them is a boolean or may turn out as one. */
+  private static void alike(Value first, Value second, int column)
+      throws InvalidSelectorException {
+    if (first instanceof BooleanLiteral && isNoBoolean(second)
+        || second instanceof BooleanLiteral && isNoBoolean(first)) {
+      throw new InvalidSelectorException(
+          column, "TRUE and FALSE can only be compared with booleans and identifiers");
+    }
+  }
+
+  private static boolean isNoBoolean(Value value) {
+    return !(value instanceof BooleanLiteral || value instanceof Identifier);
   }
 
   private static Identifier identifier(Expr found, int column, String where)

@@ -138,12 +138,24 @@ final class RandomSelectors {
       case 2 -> new TreeOracle.In(name(), strings(), not);
       case 3, 4 -> like(not);
       case 5 -> new TreeOracle.Between(number(1), number(1), number(1), not);
-      case 6 -> new TreeOracle.Relation(not ? "=" : "<>", any(2), any(2));
+      case 6 -> equality(not ? "=" : "<>", any(2), any(2));
       default -> {
         String[] relations = {"=", "<>", "<", "<=", ">", ">="};
         yield new TreeOracle.Relation(relations[random.nextInt(6)], number(2), number(2));
       }
     };
+  }
+
+  /** With TRUE and FALSE only what is or may be a boolean can be compared. */
+  private Condition equality(String relation, Value left, Value right) {
+    return isBoolean(left) == isBoolean(right)
+        ? new TreeOracle.Relation(relation, left, right)
+        : new TreeOracle.Relation(
+            relation, isBoolean(left) ? left : name(), isBoolean(right) ? right : name());
+  }
+
+  private static boolean isBoolean(Value value) {
+    return value instanceof TreeOracle.Literal literal && literal.of() instanceof Boolean;
   }
 
   private List<String> strings() {

@@ -350,7 +350,10 @@ final class TreeOracle {
     @Override
     public @Nullable Boolean test(Map<String, @Nullable Object> message) {
       Object value = of.value(message);
-      return value == null ? null : strings.stream().anyMatch(value::equals) != not;
+      if (value == null) {
+        return null;
+      }
+      return value instanceof String && strings.contains(value) != not;
     }
 
     @Override
@@ -384,10 +387,8 @@ final class TreeOracle {
       for (String part : parts) {
         regex.append(part == null ? ".*" : part.isEmpty() ? "." : Pattern.quote(part));
       }
-      boolean like =
-          value instanceof String text
-              && Pattern.compile(regex.toString(), Pattern.DOTALL).matcher(text).matches();
-      return like != not;
+      return value instanceof String text
+          && Pattern.compile(regex.toString(), Pattern.DOTALL).matcher(text).matches() != not;
     }
 
     @Override
