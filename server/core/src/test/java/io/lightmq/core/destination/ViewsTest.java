@@ -117,8 +117,7 @@ class ViewsTest {
     subscription.acknowledge(LaneCode.durable(4), 1L << 32, Views.MAX_MATCHES + 1);
     assertThat(view.matches()).isZero();
     assertThat(views.matching()).isEmpty();
-    assertThat(view.nextUnsifted(queue.durable(4)))
-        .isEqualTo((1L << 32) + Views.MAX_MATCHES + 1);
+    assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo((1L << 32) + Views.MAX_MATCHES + 1);
   }
 
   @Test

@@ -178,7 +178,9 @@ class DeadLetterTest {
     BrokerHarness h = new BrokerHarness(1).open();
     FakePeer dead = h.attach();
     for (String[] each :
-        new String[][] {{"1", "JMS_LightMQ_Origin = 'poison.a'"}, {"2", "JMSCorrelationID = 'k3'"}}) {
+        new String[][] {
+          {"1", "JMS_LightMQ_Origin = 'poison.a'"}, {"2", "JMSCorrelationID = 'k3'"}
+        }) {
       int consumer = Integer.parseInt(each[0]);
       assertThat(h.tryConsumer(dead, consumer, DLQ, Subscribe.QUEUE, null, each[1], false))
           .isInstanceOf(Peer.Reply.ConsumerAttached.class);
