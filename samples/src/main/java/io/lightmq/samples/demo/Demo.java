@@ -253,7 +253,7 @@ public final class Demo {
     System.out.println(
         violations.isEmpty()
             ? "The promise was kept: nothing confirmed is missing, no duplicate came without its"
-                  + " flag."
+                + " flag."
             : "The promise was broken.");
     return violations.isEmpty() ? KEPT : BROKEN;
   }

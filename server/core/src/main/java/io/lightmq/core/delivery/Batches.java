@@ -61,8 +61,7 @@ final class Batches {
     while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
       if (view.lane() instanceof VolatileLane swift) {
         if (swift.isInMemory(view.from())) {
-          full =
-              gatherVolatile(consumer, swift, view.from(), view.count()) || isFull(subscription);
+          full = gatherVolatile(consumer, swift, view.from(), view.count()) || isFull(subscription);
           continue;
         }
         if (gather.messages() > 0) {

@@ -454,9 +454,10 @@ final class Parser {
     return value(found, column);
   }
 
-  /** TRUE and FALSE are no names: what is compared with them is a boolean or may turn out as one. */
-  private static void alike(Value first, Value second, int column)
-      throws InvalidSelectorException {
+  /**
+   * TRUE and FALSE are no names: what is compared with them is a boolean or may turn out as one.
+   */
+  private static void alike(Value first, Value second, int column) throws InvalidSelectorException {
     if (first instanceof BooleanLiteral && isNoBoolean(second)
         || second instanceof BooleanLiteral && isNoBoolean(first)) {
       throw new InvalidSelectorException(

@@ -51,11 +51,7 @@ final class DeadLetterAdministration {
   private final ArrayDeque<Waiting> retries = new ArrayDeque<>();
 
   DeadLetterAdministration(
-      ShardState state,
-      EntryReads reads,
-      Mover mover,
-      Subscribing subscribing,
-      TurnTime time) {
+      ShardState state, EntryReads reads, Mover mover, Subscribing subscribing, TurnTime time) {
     this.state = state;
     this.reads = reads;
     this.mover = mover;
@@ -127,8 +123,7 @@ final class DeadLetterAdministration {
     }
   }
 
-  private JsonWriter facts(
-      JsonWriter json, MessageReader reader, ByteBuffer entries, int at) {
+  private JsonWriter facts(JsonWriter json, MessageReader reader, ByteBuffer entries, int at) {
     json.text("id", String.valueOf(reader.messageId()));
     text(json, "origin", reader.property(DeadLetters.ORIGIN));
     text(json, "subscription", reader.property(DeadLetters.SUBSCRIPTION));
