@@ -89,12 +89,10 @@ class PullingTest {
     end(ahead);
     broker.nothingThere();
     assertThat(consumer.receiveNoWait()).isNull();
+    connection.createSession(); // asked behind any pull that the answer may have led to
     List<Frame.PullOne> all =
         broker.seen(Frame.Pull.class).stream().flatMap(seen -> seen.pulls().stream()).toList();
-    assertThat(all.stream().filter(pull -> pull.pullId() > ahead.pullId()))
-        .as("pulls after the one that was asked for ahead; none is parked")
-        .isNotEmpty()
-        .allMatch(pull -> pull.parkMillis() == 0);
+    assertThat(all).last().extracting(Frame.PullOne::parkMillis).isEqualTo(0);
   }
 
   @Test
