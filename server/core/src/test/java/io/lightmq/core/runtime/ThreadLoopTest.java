@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -95,11 +96,29 @@ class ThreadLoopTest {
   void timersRunInTheOrderOfTheirTimesAndNotIfCancelled() throws Exception {
     List<String> seen = new ArrayList<>();
     CountDownLatch last = new CountDownLatch(1);
-    try (ThreadLoop loop = new ThreadLoop("timers", new SystemClock(), handler)) {
+    AtomicLong nanos = new AtomicLong();
+    Clock clock =
+        new Clock() {
+          @Override
+          public long nanos() {
+            return nanos.get();
+          }
+
+          @Override
+          public long wallMillis() {
+            return 0;
+          }
+        };
+    try (ThreadLoop loop = new ThreadLoop("timers", clock, handler)) {
       loop.schedule(TimeUnit.MILLISECONDS.toNanos(60), last::countDown);
       loop.schedule(TimeUnit.MILLISECONDS.toNanos(40), () -> seen.add("late"));
       loop.schedule(TimeUnit.MILLISECONDS.toNanos(20), () -> seen.add("early"));
       loop.schedule(TimeUnit.MILLISECONDS.toNanos(30), () -> seen.add("never")).cancel();
+      CountDownLatch taken = new CountDownLatch(1);
+      loop.execute(taken::countDown);
+      taken.await();
+      nanos.set(TimeUnit.SECONDS.toNanos(1));
+      loop.execute(() -> {});
       last.await();
     }
     assertThat(seen).containsExactly("early", "late");
