@@ -38,8 +38,8 @@ public record SegmentSettings(
         || maxEntryBytes < 128) {
       throw new IllegalArgumentException(
           ("segments of %d bytes (at least 1024), dedicated from %d (1), buffers of %d and %d"
-               + " (1024), %d of cached index (0), %d open files (1), %d of index (1024), entries"
-               + " of %d (128)")
+                  + " (1024), %d of cached index (0), %d open files (1), %d of index (1024), entries"
+                  + " of %d (128)")
               .formatted(
                   maxSegmentBytes,
                   dedicatedBytes,
