@@ -104,7 +104,11 @@ public final class Bench {
     System.out.printf(
         "%s; 1 KiB persistent messages, %d s each; machine = forced appends in %s%n",
         provider, millis / 1_000, disk);
-    new Throughput(factory, queue, millis).asynchronous(); // warms both sides up
+    // Each kind warms up its own paths: on two cores a compiler that is still at work costs the lone
+    // sender, all of whose time is hand-offs, a third.
+    new Throughput(factory, queue, millis).asynchronous();
+    new Throughput(factory, queue, millis).synchronous(16);
+    new Throughput(factory, queue, 2 * millis).synchronous(1);
     row("1 synchronous sender", 1, new Throughput(factory, queue, millis).synchronous(1), 0.3);
     row("16 synchronous senders", 16, new Throughput(factory, queue, millis).synchronous(16), 0.25);
     row("1,000 in flight", 256, new Throughput(factory, queue, millis).asynchronous(), 0.3);
