@@ -303,16 +303,14 @@ public final class Dispatcher {
   /** The outlet takes deliveries again. */
   public void writable(Recipient recipient) {
     browsers.writable(recipient);
-    List<Subscription> woken = new ArrayList<>();
+    Set<View> woken = new LinkedHashSet<>();
     for (Consumer consumer = recipient.blocked.first();
         consumer != null;
         consumer = recipient.blocked.first()) {
       wait(consumer);
-      if (woken.isEmpty() || woken.get(woken.size() - 1) != consumer.subscription()) {
-        woken.add(consumer.subscription());
-      }
+      woken.add(consumer.view());
     }
-    woken.forEach(this::dispatch);
+    woken.forEach(this::dispatch); // also one that has not looked at its backlog and knows no match
   }
 
   // ---- giving out ----

@@ -77,6 +77,22 @@ class QueueSelectorTest {
     assertThat(bench.receipt(peer, c)).isEqualTo(FaultCode.OK);
   }
 
+  @Test
+  void aConsumerWhoseOutletWasFullLooksAtTheBacklogOnceItIsWritable() throws Exception {
+    FakePeer sender = start();
+    publish(sender, true, 1, 2, 3);
+    FakePeer reader = bench.attach(new UUID(9, 9), 1, 2, null);
+    consume(reader, 1, "n = 2");
+    reader.writable = false;
+    bench.broker.submit(new Command.Pull(reader, 1, 1, 10, 1 << 20, 0));
+    bench.loops.runUntilIdle();
+    assertThat(reader.received).isEmpty();
+    reader.writable = true;
+    bench.broker.submit(new Command.Writable(reader));
+    bench.loops.runUntilIdle();
+    assertThat(reader.received).hasSize(1);
+  }
+
   private void publish(FakePeer peer, boolean persistent, int... numbers) {
     List<Sample> samples = new ArrayList<>();
     for (int n : numbers) {
