@@ -125,13 +125,11 @@ final class LightmqContext implements JMSContext {
           if (session.isInCallback()) {
             throw JmsFaults.illegalState("a context cannot be closed by its own listener");
           }
-          boolean last = sharers.get() == 1;
-          if (last) {
+          if (sharers.get() == 1) {
             connection.refuseInCallback("closed");
           }
           closed = true;
-          sharers.decrementAndGet();
-          if (last) {
+          if (sharers.decrementAndGet() == 0) {
             connection.close();
           } else {
             session.close();
