@@ -141,7 +141,7 @@ final class Completions {
       } else {
         next.listener().onException(next.message(), failure);
       }
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // errors too, or whoever waits for this thread waits for ever
       LOG.warn("{}: a completion listener failed", threadName, e);
     }
   }

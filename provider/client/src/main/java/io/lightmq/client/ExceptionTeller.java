@@ -65,7 +65,7 @@ final class ExceptionTeller {
     for (Call call = next(); call != null; call = next()) {
       try {
         call.listener().onException(call.exception());
-      } catch (RuntimeException e) {
+      } catch (Throwable e) { // errors too, or the listener never hears anything again
         LOG.warn("an exception listener failed", e);
       }
     }

@@ -469,6 +469,29 @@ class SendingTest {
   }
 
   @Test
+  void anErrorOfACompletionListenerLeavesTheOthersTheirs() throws Exception {
+    open("");
+    broker.on(
+        Frame.Publish.class,
+        run ->
+            List.of(new Frame.Receipts(List.of(new Frame.Done(run.correlation(), 1)), List.of())));
+    Listener listener = new Listener();
+    producer.send(
+        session.createTextMessage("a"),
+        new CompletionListener() {
+          @Override
+          public void onCompletion(Message message) {
+            throw new AssertionError("thrown by a test's listener");
+          }
+
+          @Override
+          public void onException(Message message, Exception e) {}
+        });
+    producer.send(session.createTextMessage("b"), listener);
+    assertThat(listener.next()).isEqualTo("done b");
+  }
+
+  @Test
   void aCompletionListenerMayStopButNotCloseWhatItBelongsTo() throws Exception {
     open("");
     LinkedBlockingQueue<Object> told = new LinkedBlockingQueue<>();

@@ -104,7 +104,8 @@ public final class Bench {
     System.out.printf(
         "%s; 1 KiB persistent messages, %d s each; machine = forced appends in %s%n",
         provider, millis / 1_000, disk);
-    // Each kind warms up its own paths: on two cores a compiler that is still at work costs the lone
+    // Each kind warms up its own paths: on two cores a compiler that is still at work costs the
+    // lone
     // sender, all of whose time is hand-offs, a third.
     new Throughput(factory, queue, millis).asynchronous();
     new Throughput(factory, queue, millis).synchronous(16);
