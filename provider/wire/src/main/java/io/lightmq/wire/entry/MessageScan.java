@@ -162,6 +162,15 @@ public final class MessageScan {
     return true;
   }
 
+  /** Orders a name and the property's: by bytes, shorter ones first; 0 if it is named so. */
+  public int compareName(byte[] name) {
+    int order = Integer.compare(name.length, nameBytes);
+    for (int i = 0; order == 0 && i < nameBytes; i++) {
+      order = Byte.compare(name[i], buffer.get(nameAt + i));
+    }
+    return order;
+  }
+
   /** What the property's value is. */
   public Kind kind() {
     return kind;

@@ -1,7 +1,6 @@
 package io.lightmq.core.selector;
 
 import java.util.List;
-import java.util.Set;
 
 /**
  * A node of a parsed selector. Two selectors that differ only in white space, the case of reserved
@@ -290,8 +289,12 @@ sealed interface Expr {
     }
   }
 
-  /** IN: equal to one of some strings; IN and NOT IN are false for what is no string. */
-  record In(Identifier value, Set<Text> strings, boolean negated) implements Condition {
+  /**
+   * IN: equal to one of some strings; IN and NOT IN are false for what is no string.
+   *
+   * @param strings each once, rising, so that no list makes looking for one slow
+   */
+  record In(Identifier value, List<Text> strings, boolean negated) implements Condition {
     @Override
     public Truth test(Row row) {
       value.load(row, row.left);
@@ -302,7 +305,18 @@ sealed interface Expr {
     }
 
     private boolean isOneOf(Operand text) {
-      return strings.contains(Text.of(text.text, text.textAt, text.textBytes));
+      int low = 0;
+      int high = strings.size() - 1;
+      while (low <= high) {
+        int mid = (low + high) >>> 1;
+        int order = strings.get(mid).compareTo(text.text, text.textAt, text.textBytes);
+        if (order == 0) {
+          return true;
+        }
+        low = order < 0 ? mid + 1 : low;
+        high = order < 0 ? high : mid - 1;
+      }
+      return false;
     }
   }
 

@@ -102,24 +102,31 @@ final class Numbers {
     return Long.parseUnsignedLong(digits, radix);
   }
 
-  /** As in Java an underscore stands between two digits, and nowhere else. */
+  /** As in Java underscores stand between two digits, and nowhere else. */
   private static String withoutUnderscores(String text) {
     if (text.indexOf('_') < 0) {
       return text;
     }
+    StringBuilder digits = new StringBuilder(text.length());
     for (int i = 0; i < text.length(); i++) {
-      if (text.charAt(i) == '_' && !(isDigit(text, i - 1, -1) && isDigit(text, i + 1, 1))) {
+      char c = text.charAt(i);
+      if (c != '_') {
+        digits.append(c);
+        continue;
+      }
+      int behind = i + 1;
+      while (behind < text.length() && text.charAt(behind) == '_') {
+        behind++;
+      }
+      if (!(isDigit(text, i - 1) && isDigit(text, behind))) {
         throw new NumberFormatException();
       }
+      i = behind - 1;
     }
-    return text.replace("_", "");
+    return digits.toString();
   }
 
-  private static boolean isDigit(String text, int at, int step) {
-    int i = at;
-    while (i >= 0 && i < text.length() && text.charAt(i) == '_') {
-      i += step;
-    }
-    return i >= 0 && i < text.length() && Character.digit(text.charAt(i), 16) >= 0;
+  private static boolean isDigit(String text, int at) {
+    return at >= 0 && at < text.length() && Character.digit(text.charAt(at), 16) >= 0;
   }
 }

@@ -22,10 +22,10 @@ import io.lightmq.core.selector.Expr.Value;
 import io.lightmq.core.selector.Lexer.Type;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,9 +48,17 @@ import org.jspecify.annotations.Nullable;
 final class Parser {
   static final int MAX_DEPTH = 500;
 
+  /**
+   * So many conditions may read the whole of a message's texts: LIKE, and equality of two
+   * identifiers. All others read no more of them than the selector has characters.
+   */
+  static final int MAX_TEXT_CONDITIONS = 100;
+
   private final Lexer lexer;
   private final Map<String, Identifier> identifiers = new HashMap<>();
   private final List<String> properties = new ArrayList<>();
+
+  private int textConditions;
 
   /** How deep the parser is in brackets and signs. */
   private int nesting;
@@ -204,6 +212,9 @@ final class Parser {
     }
     alike(first, second, column);
     deepen(Math.max(before, depth), column);
+    if (first instanceof Identifier && second instanceof Identifier) {
+      countTextCondition(leftColumn);
+    }
     return new Comparison(relation, first, second);
   }
 
@@ -228,7 +239,7 @@ final class Parser {
     if (!lexer.isOperator("(")) {
       throw expected("\"(\" and strings");
     }
-    Set<Text> strings = new HashSet<>();
+    Set<Text> strings = new TreeSet<>();
     do {
       lexer.next();
       strings.add(Text.of(string("a string, which is all that IN takes")));
@@ -238,7 +249,7 @@ final class Parser {
     }
     lexer.next();
     depth = 2;
-    return new In(value, Set.copyOf(strings), negated);
+    return new In(value, List.copyOf(strings), negated);
   }
 
   private Condition like(Identifier value, boolean negated) throws InvalidSelectorException {
@@ -272,6 +283,7 @@ final class Parser {
               + " characters, this one has "
               + pattern.length());
     }
+    countTextCondition(column);
     depth = 2;
     return new Like(value, pattern, negated);
   }
@@ -482,7 +494,19 @@ final class Parser {
         lexer.column(), "expected " + what + ", found " + lexer.describe());
   }
 
-  // ---- depth ----
+  // ---- bounds ----
+
+  private void countTextCondition(int column) throws InvalidSelectorException {
+    textConditions++;
+    if (textConditions > MAX_TEXT_CONDITIONS) {
+      throw new InvalidSelectorException(
+          column,
+          "a selector has at most "
+              + MAX_TEXT_CONDITIONS
+              + " conditions that are LIKE or compare two identifiers; use several consumers, or IN"
+              + " for equal strings");
+    }
+  }
 
   private int enter() throws InvalidSelectorException {
     nesting++;

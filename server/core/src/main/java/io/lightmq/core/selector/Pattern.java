@@ -1,24 +1,39 @@
 package io.lightmq.core.selector;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * A pattern of LIKE: characters, {@code _} for any one and {@code %} for any number of them. A
- * character is a code point, as users count. Matching looks at each place of the text at most once
- * per element of the pattern, never more.
+ * character is a code point, as users count. Each {@link Part} between two {@code %} is looked for
+ * from where the one before it ended, so that matching reads a text once, however often parts of it
+ * almost fit.
  */
 final class Pattern {
   /** The longest pattern in characters: it bounds the time that a long text can take. */
   static final int MAX_ELEMENTS = 1_024;
 
-  private static final int ONE = -1;
+  static final int ONE = -1;
   private static final int ANY = -2;
 
   private final int[] elements;
 
+  /** What lies before, between and behind the {@code %}; a single one if there are none. */
+  private final Part[] parts;
+
   private Pattern(int[] elements) {
     this.elements = elements;
+    List<Part> cut = new ArrayList<>();
+    int from = 0;
+    for (int i = 0; i <= elements.length; i++) {
+      if (i == elements.length || elements[i] == ANY) {
+        cut.add(new Part(Arrays.copyOfRange(elements, from, i)));
+        from = i + 1;
+      }
+    }
+    this.parts = cut.toArray(Part[]::new);
   }
 
   /**
@@ -51,59 +66,18 @@ final class Pattern {
     return elements.length;
   }
 
-  /**
-   * Whether a text fits. Greedy with one place to go back to: a later {@code %} makes all earlier
-   * ones settled, so that the time is at most length times length.
-   */
+  /** Whether a text fits. */
   boolean matches(ByteBuffer text, int from, int bytes) {
     int end = from + bytes;
-    int at = from;
-    int element = 0;
-    int backElement = -1;
-    int backAt = 0;
-    while (at < end) {
-      int wanted = element < elements.length ? elements[element] : 0;
-      if (element < elements.length && wanted == ANY) {
-        element++;
-        backElement = element;
-        backAt = at;
-        continue;
-      }
-      int width = width(text, at, end);
-      if (element < elements.length && (wanted == ONE || wanted == point(text, at, width))) {
-        element++;
-        at += width;
-      } else if (backElement >= 0) {
-        backAt += width(text, backAt, end);
-        at = backAt;
-        element = backElement;
-      } else {
-        return false;
-      }
+    int at = parts[0].begins(text, from, end);
+    int last = parts.length - 1;
+    if (last == 0) {
+      return at == end;
     }
-    while (element < elements.length && elements[element] == ANY) {
-      element++;
+    for (int i = 1; i < last && at >= 0; i++) {
+      at = parts[i].find(text, at, end);
     }
-    return element == elements.length;
-  }
-
-  /** Bytes of the code point at a place; what is not UTF-8 counts one by one. */
-  private static int width(ByteBuffer text, int at, int end) {
-    int lead = text.get(at) & 0xFF;
-    int width = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    return at + width <= end ? width : 1;
-  }
-
-  private static int point(ByteBuffer text, int at, int width) {
-    int lead = text.get(at) & 0xFF;
-    if (width == 1) {
-      return lead < 0x80 ? lead : Integer.MAX_VALUE;
-    }
-    int point = lead & (0x7F >> width);
-    for (int i = 1; i < width; i++) {
-      point = (point << 6) | (text.get(at + i) & 0x3F);
-    }
-    return point;
+    return at >= 0 && parts[last].ends(text, at, end);
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.lightmq.wire.entry.MessageScan;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -20,8 +21,13 @@ final class Row {
   private final ByteBuffer nonPersistent = ByteBuffer.wrap(NON_PERSISTENT);
   private final ByteBuffer messageId = ByteBuffer.allocate(MessageId.MAX_TEXT_CHARS);
 
-  // The properties that the selector names, by slot.
+  /** The properties that the selector names, rising, so that many of them cost little. */
   private final byte[][] names;
+
+  /** The slot of each name. */
+  private final int[] slots;
+
+  // What the message has of them, by slot.
   private final Kind[] kinds;
   private final long[] exacts;
   private final double[] approximates;
@@ -35,7 +41,14 @@ final class Row {
   final Operand right = new Operand();
 
   Row(List<byte[]> propertyNames) {
-    names = propertyNames.toArray(byte[][]::new);
+    Integer[] order = new Integer[propertyNames.size()];
+    Arrays.setAll(order, slot -> slot);
+    Arrays.sort(
+        order,
+        Comparator.<Integer>comparingInt(slot -> propertyNames.get(slot).length)
+            .thenComparing(propertyNames::get, Arrays::compare));
+    names = Arrays.stream(order).map(propertyNames::get).toArray(byte[][]::new);
+    slots = Arrays.stream(order).mapToInt(slot -> slot).toArray();
     kinds = new Kind[names.length];
     exacts = new long[names.length];
     approximates = new double[names.length];
@@ -98,14 +111,28 @@ final class Row {
     Arrays.fill(kinds, Kind.NULL);
     int left = names.length;
     while (left > 0 && scan.nextProperty()) {
-      for (int slot = 0; slot < names.length; slot++) {
-        if (scan.isNamed(names[slot])) {
-          take(slot);
-          left--;
-          break;
-        }
+      int place = place();
+      if (place >= 0) {
+        take(slots[place]);
+        left--;
       }
     }
+  }
+
+  /** Where the scanned property's name is among those that are wanted, or -1. */
+  private int place() {
+    int low = 0;
+    int high = names.length - 1;
+    while (low <= high) {
+      int mid = (low + high) >>> 1;
+      int order = scan.compareName(names[mid]);
+      if (order == 0) {
+        return mid;
+      }
+      low = order < 0 ? mid + 1 : low;
+      high = order < 0 ? high : mid - 1;
+    }
+    return -1;
   }
 
   private void take(int slot) {

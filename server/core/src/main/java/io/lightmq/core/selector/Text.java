@@ -8,15 +8,24 @@ import java.nio.ByteBuffer;
  *
  * @param bytes from 0 to its capacity; never changed
  */
-record Text(ByteBuffer bytes) {
+record Text(ByteBuffer bytes) implements Comparable<Text> {
 
   static Text of(String string) {
     return new Text(ByteBuffer.wrap(MessageScan.encode(string)));
   }
 
-  /** A text that is a place of a buffer, as long as that stays as it is. */
-  static Text of(ByteBuffer buffer, int at, int length) {
-    return new Text(buffer.slice(at, length));
+  @Override
+  public int compareTo(Text other) {
+    return compareTo(other.bytes, 0, other.length());
+  }
+
+  /** Compares with a place of a buffer: by length first, so that most comparisons read nothing. */
+  int compareTo(ByteBuffer buffer, int at, int length) {
+    int order = Integer.compare(length(), length);
+    for (int i = 0; order == 0 && i < length; i++) {
+      order = Byte.compare(bytes.get(i), buffer.get(at + i));
+    }
+    return order;
   }
 
   int length() {

@@ -1,0 +1,143 @@
+package io.lightmq.core.selector;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What a selector may cost. The work of each test is such that a step for each pair of text and
+ * selector characters takes many minutes, and one for each character less than a second or two.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SelectorBoundsTest {
+  private static final int TEXT_CHARS = 1_000_000;
+
+  private final SampleMessage sample = new SampleMessage();
+
+  private ByteBuffer message(String name, Object value) {
+    Map<String, @Nullable Object> values = new LinkedHashMap<>();
+    values.put(name, value);
+    return sample.encode(values);
+  }
+
+  private static int matches(int times, String selector, ByteBuffer message)
+      throws InvalidSelectorException {
+    Selector parsed = Selector.parse(selector);
+    int matches = 0;
+    for (int i = 0; i < times; i++) {
+      matches += SampleMessage.matches(parsed, message) ? 1 : 0;
+    }
+    return matches;
+  }
+
+  /** Patterns of a thousand characters each of which almost fits at each place of the text. */
+  static List<String> patterns() {
+    String almost = "a".repeat(1_000);
+    return List.of(
+        "%" + almost + "b%",
+        "%" + almost + "b",
+        "%" + "a".repeat(500) + "_" + "a".repeat(500) + "b%",
+        "%_" + almost + "b",
+        "%a".repeat(500) + "%b%",
+        "%a_".repeat(300) + "%b");
+  }
+
+  @ParameterizedTest
+  @MethodSource("patterns")
+  void likeReadsATextOnceHoweverOftenItAlmostFits(String pattern) throws InvalidSelectorException {
+    ByteBuffer message = message("a", "a".repeat(TEXT_CHARS));
+    assertThat(matches(100, "a LIKE '" + pattern + "'", message)).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"%aab%", "%a_b%", "%aab", "%a__ab", "a%aab%c", "a%a_b", "%aaa%aab%"})
+  void whatAlmostFitsBeforeIsFoundBehindIt(String pattern) throws InvalidSelectorException {
+    String text = "aaaaaab" + (pattern.endsWith("c") ? "c" : "");
+    assertThat(matches(1, "a LIKE '" + pattern + "'", message("a", text))).isOne();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"aab%aab", "%aab%aab", "a%_a", "%aaba%abb%", "aab_%", "_%aab%_"})
+  void partsOfAPatternDoNotShareCharacters(String pattern) throws InvalidSelectorException {
+    String text = pattern.equals("a%_a") ? "aa" : "aab";
+    assertThat(matches(1, "a LIKE '" + pattern + "'", message("a", text))).isZero();
+  }
+
+  /** Strings that all have the hash of every other one. */
+  private static List<String> alike(int bits) {
+    List<String> all = List.of("");
+    for (int i = 0; i < bits; i++) {
+      List<String> longer = new ArrayList<>();
+      for (String each : all) {
+        longer.add(each + "Aa");
+        longer.add(each + "BB");
+      }
+      all = longer;
+    }
+    return all;
+  }
+
+  @Test
+  void longListsOfStringsWithOneHashCostLittle() throws InvalidSelectorException {
+    List<String> strings = alike(11);
+    String list = "a IN ('" + String.join("','", strings.subList(1, 2_048)) + "')";
+    assertThat(matches(3_000_000, list, message("a", strings.get(0)))).isZero();
+    assertThat(matches(1, list, message("a", strings.get(1_000)))).isOne();
+  }
+
+  @Test
+  void inReadsNothingOfATextThatIsLongerThanItsStrings() throws InvalidSelectorException {
+    String selector = "a IN ('x') OR ".repeat(4_000) + "a IN ('y')";
+    assertThat(matches(100, selector, message("a", "y".repeat(TEXT_CHARS)))).isZero();
+  }
+
+  @Test
+  void manyNamesAndManyPropertiesAreNotMultiplied() throws InvalidSelectorException {
+    StringBuilder selector = new StringBuilder("p0");
+    Map<String, @Nullable Object> values = new LinkedHashMap<>();
+    for (int i = 1; i < 6_000; i++) {
+      selector.append(" OR p").append(i);
+      values.put("q" + i, true);
+    }
+    ByteBuffer message = sample.encode(values);
+    assertThat(matches(1_000, selector.toString(), message)).isZero();
+    assertThat(matches(1, selector.toString(), message("p5999", true))).isOne();
+  }
+
+  @Test
+  void aNumberOfUnderscoresIsReadOnce() throws InvalidSelectorException {
+    String number = "1" + "_".repeat(65_000) + "2";
+    for (int i = 0; i < 200; i++) {
+      Selector.parse("a = " + number);
+    }
+    assertThat(matches(1, "a = " + number, message("a", 12))).isOne();
+    assertThatThrownBy(() -> Selector.parse("a = 1__")).hasMessageContaining("no number");
+    assertThatThrownBy(() -> Selector.parse("a = 0x_1")).hasMessageContaining("no number");
+    assertThatThrownBy(() -> Selector.parse("a = 1_.5")).hasMessageContaining("no number");
+  }
+
+  @Test
+  void conditionsThatReadWholeTextsAreCounted() {
+    String likes = "a LIKE '%x' OR ".repeat(99);
+    assertThatCode(() -> Selector.parse(likes + "a LIKE '%y'")).doesNotThrowAnyException();
+    assertThatCode(() -> Selector.parse(likes + "a = b OR a = 'c' OR a > 5 OR a IN ('d')"))
+        .doesNotThrowAnyException();
+    assertThatThrownBy(() -> Selector.parse(likes + "a = b OR a NOT LIKE 'c'"))
+        .hasMessageContaining("at most 100 conditions that are LIKE or compare two identifiers");
+    assertThatThrownBy(() -> Selector.parse(likes + "a LIKE 'c' OR (a) <> b"))
+        .hasMessageContaining("at most 100 conditions");
+  }
+}
