@@ -5,8 +5,10 @@ import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,7 +27,13 @@ final class FileWork {
   private final long minFreeBytes;
   private long unseenBytes = LOOK_BYTES;
 
-  /** Files whose deletion failed; tried again with the next one, and wiped by the next start. */
+  /** Every handle that is open, whether the shard knows of it or not. */
+  private final Set<DiskFile> open = new HashSet<>();
+
+  /**
+   * Bytes of files whose deletion failed; tried again with the next one, and wiped by the next
+   * start.
+   */
   private final Map<String, Integer> undeleted = new TreeMap<>();
 
   FileWork(Disk disk, long minFreeBytes) {
@@ -49,24 +57,30 @@ final class FileWork {
    * Writes a batch at a place of a file, or to the beginning of a new one. A new file is gone again
    * if that fails, one that was there is cut to what it had, as far as the disk lets it.
    */
-  DiskFile write(@Nullable DiskFile open, int number, int position, ByteBuffer batch)
+  DiskFile write(@Nullable DiskFile known, int number, int position, ByteBuffer batch)
       throws IOException {
     look(batch.remaining());
-    DiskFile file = open != null ? open : disk.create(name(number));
+    DiskFile file = known != null ? known : create(name(number));
     try {
       file.write(position, batch);
     } catch (IOException e) {
-      try {
-        file.truncate(position);
-        if (open == null) {
-          file.close();
-          disk.delete(name(number));
+      if (known == null) {
+        delete(file, 0);
+      } else {
+        try {
+          file.truncate(position);
+        } catch (IOException second) {
+          e.addSuppressed(second);
         }
-      } catch (IOException second) {
-        e.addSuppressed(second);
       }
       throw e;
     }
+    return file;
+  }
+
+  private DiskFile create(String name) throws IOException {
+    DiskFile file = disk.create(name);
+    open.add(file);
     return file;
   }
 
@@ -88,12 +102,21 @@ final class FileWork {
    * Closes and deletes a file; the bytes of files that are gone with that, also of earlier ones.
    */
   long delete(DiskFile file, int bytes) {
+    close(file);
+    undeleted.put(file.name(), bytes);
+    return deleteClosed();
+  }
+
+  private void close(DiskFile file) {
+    open.remove(file);
     try {
       file.close();
     } catch (IOException e) {
       log.warn("{} could not be closed before its deletion", file.name(), e);
     }
-    undeleted.put(file.name(), bytes);
+  }
+
+  private long deleteClosed() {
     long gone = 0;
     for (String name : List.copyOf(undeleted.keySet())) {
       try {
@@ -105,5 +128,14 @@ final class FileWork {
       }
     }
     return gone;
+  }
+
+  /** Closes and deletes all files, also those of which the shard was told no more. */
+  void deleteAll() {
+    for (DiskFile file : List.copyOf(open)) {
+      close(file);
+      undeleted.put(file.name(), 0);
+    }
+    deleteClosed();
   }
 }

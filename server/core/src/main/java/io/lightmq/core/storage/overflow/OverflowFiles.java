@@ -6,8 +6,6 @@ import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -202,10 +200,7 @@ public final class OverflowFiles {
 
   /** Closes and deletes all files; on the overflow's loop or after its end, as the last thing. */
   public void close() {
-    List<OverflowFile> all = new ArrayList<>(files.values());
     files.clear();
-    for (OverflowFile each : all) {
-      work.delete(each.file, each.length);
-    }
+    work.deleteAll();
   }
 }
