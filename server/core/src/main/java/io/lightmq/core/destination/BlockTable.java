@@ -1,6 +1,7 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -70,19 +71,38 @@ final class BlockTable {
 
   /** The lowest sequence that is at least {@code from} with a cell in use, or -1. */
   long next(long from) {
+    long found = next(from, Long.MAX_VALUE);
+    return found == Long.MAX_VALUE ? -1 : found;
+  }
+
+  /**
+   * The lowest sequence in {@code from} to {@code to} - 1 with a cell in use, or {@code to}. No
+   * cell outside of the range is looked at, but for those that share eight bytes with one inside.
+   */
+  long next(long from, long to) {
     int row = rowOf(from >>> blockBits);
-    long at = from;
-    if (row < 0) {
-      row = -row - 1;
-      at = -1;
-    }
-    for (; row < end; row++) {
+    row = row < 0 ? -row - 1 : row;
+    for (; row < end && keys[row] << blockBits < to; row++) {
       long start = keys[row] << blockBits;
-      long stop = start + (1L << blockBits);
-      for (long s = Math.max(start, at); s < stop; s++) {
-        if (cell(row, s) != 0) {
-          return s;
-        }
+      long found = nextInRow(row, Math.max(start, from), Math.min(to, start + (1L << blockBits)));
+      if (found >= 0) {
+        return found;
+      }
+    }
+    return to;
+  }
+
+  private long nextInRow(int row, long from, long to) {
+    ByteBuffer slab = slabs.slab(handles[row]);
+    int perLong = 8 >> cellShift;
+    long at = from;
+    while (at < to) {
+      if (at % perLong == 0 && slab.getLong(address(row, at)) == 0) {
+        at += perLong;
+      } else if (cell(row, at) != 0) {
+        return at;
+      } else {
+        at++;
       }
     }
     return -1;

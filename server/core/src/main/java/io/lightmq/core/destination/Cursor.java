@@ -135,7 +135,7 @@ final class Cursor {
 
   private static void clear(BlockTable counts, long from, long to) {
     if (!counts.isEmpty() && counts.anyBlock(from, to)) {
-      for (long at = counts.next(from); at >= 0 && at < to; at = counts.next(at + 1)) {
+      for (long at = counts.next(from, to); at < to; at = counts.next(at + 1, to)) {
         counts.set(at, 0);
       }
     }
@@ -251,8 +251,10 @@ final class Cursor {
     touched.encode(out);
     flagged.encode(out);
     long behind = 0;
-    long at = nextSeen(0);
-    while (at >= 0) {
+    long counted = nextCounted(0);
+    long flying = inFlight.nextPresent(0, Long.MAX_VALUE);
+    while (Math.min(counted, flying) < Long.MAX_VALUE) {
+      long at = Math.min(counted, flying);
       int count = seenNow(at);
       long end = at + 1;
       while (seenNow(end) == count) {
@@ -262,7 +264,8 @@ final class Cursor {
       Formats.writeVarint(out, end - at);
       out.writeByte(count);
       behind = end;
-      at = nextSeen(end);
+      counted = counted < end ? nextCounted(end) : counted;
+      flying = flying < end ? inFlight.nextPresent(end, Long.MAX_VALUE) : flying;
     }
     Formats.writeVarint(out, 0);
     encodeAttempts(out);
@@ -293,13 +296,8 @@ final class Cursor {
         : counted;
   }
 
-  private long nextSeen(long from) {
-    long counted = deliveries.next(from);
-    long flying = inFlight.nextPresent(from, Long.MAX_VALUE);
-    if (flying == Long.MAX_VALUE) {
-      return counted;
-    }
-    return counted < 0 ? flying : Math.min(counted, flying);
+  private long nextCounted(long from) {
+    return deliveries.next(from, Long.MAX_VALUE);
   }
 
   void decode(DataInput in) throws IOException {

@@ -26,9 +26,15 @@ import java.util.Arrays;
 final class MovedRuns {
   static final int RUN_BYTES = 48;
 
+  private static final int GONE = -1;
+
   private final Slabs slabs;
   private long[] firsts = new long[2];
+
+  /** {@link #GONE} for a run that nobody needs any more; half of the rows are such at most. */
   private int[] handles = new int[2];
+
+  private int gone;
   private int head;
   private int end;
   private int found;
@@ -48,12 +54,7 @@ final class MovedRuns {
           "run from %d comes behind one that ends with %d".formatted(first, last(end - 1)));
     }
     if (end == firsts.length) {
-      int rows = end - head;
-      int length = rows > firsts.length / 2 ? firsts.length * 2 : firsts.length;
-      firsts = Arrays.copyOfRange(firsts, head, head + length);
-      handles = Arrays.copyOfRange(handles, head, head + length);
-      head = 0;
-      end = rows;
+      move(end - head > firsts.length / 2 ? firsts.length * 2 : firsts.length);
     }
     int handle = slabs.allocate();
     ByteBuffer slab = slabs.slab(handle);
@@ -109,7 +110,7 @@ final class MovedRuns {
 
   void clear(OverflowFiles files) {
     while (head < end) {
-      int handle = handles[head];
+      int handle = handles[head]; // the first one is never gone
       OverflowFile file = files.file(slabs.slab(handle).getInt(slabs.at(handle) + 24));
       drop(head);
       file.release();
@@ -135,21 +136,50 @@ final class MovedRuns {
   }
 
   private boolean holds(int row, long sequence) {
-    return row >= head && row < end && firsts[row] <= sequence && sequence <= last(row);
+    return row >= head
+        && row < end
+        && handles[row] != GONE
+        && firsts[row] <= sequence
+        && sequence <= last(row);
   }
 
+  /** Rows are not moved for each run that goes: that would take as long as there are runs. */
   private void drop(int row) {
     slabs.free(handles[row]);
-    if (row == head) {
+    handles[row] = GONE;
+    gone++;
+    while (head < end && handles[head] == GONE) {
       head++;
-    } else {
-      System.arraycopy(firsts, row + 1, firsts, row, end - row - 1);
-      System.arraycopy(handles, row + 1, handles, row, end - row - 1);
+      gone--;
+    }
+    while (head < end && handles[end - 1] == GONE) {
       end--;
+      gone--;
     }
     if (head == end) {
       head = 0;
       end = 0;
+    } else if (gone > (end - head) / 2) {
+      move(firsts.length);
     }
+  }
+
+  /** Moves the rows that are there to the beginning of arrays of a length. */
+  private void move(int length) {
+    long[] toFirsts = new long[length];
+    int[] toHandles = new int[length];
+    int rows = 0;
+    for (int row = head; row < end; row++) {
+      if (handles[row] != GONE) {
+        toFirsts[rows] = firsts[row];
+        toHandles[rows] = handles[row];
+        rows++;
+      }
+    }
+    firsts = toFirsts;
+    handles = toHandles;
+    head = 0;
+    end = rows;
+    gone = 0;
   }
 }

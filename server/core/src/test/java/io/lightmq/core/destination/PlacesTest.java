@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.segment.DestagePlan.JournalRun;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,9 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Run list, block table, extents and volatile store against small models. */
 class PlacesTest {
@@ -115,6 +119,8 @@ class PlacesTest {
       if (i % 100 == 0) {
         Long next = model.ceilingKey(sequence);
         assertThat(table.next(sequence)).isEqualTo(next == null ? -1 : next);
+        long to = sequence + random.nextInt(6_000);
+        assertThat(table.next(sequence, to)).isEqualTo(next == null || next > to ? to : next);
       }
     }
     model.forEach((key, value) -> assertThat(table.get(key)).isEqualTo(value));
@@ -123,6 +129,30 @@ class PlacesTest {
     }
     assertThat(table.isEmpty()).isTrue();
     assertThat(memory.usedBytes()).isZero();
+  }
+
+  /** A scan of the rest of its block for each message would look at 60 billion cells. */
+  @Test
+  @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void anAcknowledgementLooksAtNoCountsBeyondIt() {
+    VolatileStore store = new VolatileStore(direct, 100_000);
+    Destination queue =
+        new Destinations(memory, store)
+            .create(
+                1, new DestinationName(DestinationKind.QUEUE, "q"), DestinationSettings.DEFAULT);
+    DurableLane lane = queue.durable(4);
+    Cursor cursor = new Cursor(lane, memory);
+    int blocks = 8_000;
+    lane.append(1L << 32, blocks * SequenceSet.BLOCK);
+    for (long block = 0; block < blocks; block++) {
+      long last = (1L << 32) + block * SequenceSet.BLOCK + SequenceSet.BLOCK - 1;
+      cursor.returned(last, last + 1, true);
+    }
+    for (long at = 1L << 32; at < lane.last(); at++) {
+      cursor.acknowledge(at, at + 1);
+    }
+    assertThat(cursor.backlog()).isOne();
+    assertThat(cursor.deliveries(lane.last())).isOne();
   }
 
   @Property(tries = 60)
