@@ -15,9 +15,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a subscription knows of the keys of its messages, so that none is given out that was
- * acknowledged under the same key, or is in flight under it. The keys that were acknowledged are
- * durable: they come by the acknowledgement's record. What is in flight is known here only, with
- * its key, so that the record can carry it.
+ * acknowledged under the same key, or is in flight under it. The keys of acknowledgements that are
+ * records are durable: they come by the record, and by nothing else, so that whoever applies the
+ * records knows the same. The keys of messages that are in no record are remembered beside them, as
+ * many and for as long, and are lost with the process as these messages are. What is in flight is
+ * known here only, with its key, so that the record can carry it.
  *
  * <p>A message whose key is in flight waits: it is in flight to nobody until the first one is
  * settled, and then free again.
@@ -48,6 +50,7 @@ public final class Duplicates {
   private final Subscription subscription;
   private Suppression suppression;
   private KeyWindow window;
+  private KeyWindow unrecorded;
 
   /** The keys of what is in flight, by lane and sequence. */
   private final KeysByPlace given = new KeysByPlace();
@@ -65,6 +68,7 @@ public final class Duplicates {
     this.subscription = subscription;
     this.suppression = suppression;
     this.window = new KeyWindow(suppression);
+    this.unrecorded = new KeyWindow(suppression);
   }
 
   /** Which messages are the same. */
@@ -75,8 +79,10 @@ public final class Duplicates {
   void change(Suppression to) {
     if (to.hasKeyOf(suppression)) {
       window.limit(to);
+      unrecorded.limit(to);
     } else {
       window = new KeyWindow(to);
+      unrecorded = new KeyWindow(to);
       freeAll();
     }
     suppression = to;
@@ -89,9 +95,14 @@ public final class Duplicates {
     }
   }
 
-  /** Keys that are remembered. */
+  /** Keys that are remembered durably. */
   public int remembered() {
     return window.size();
+  }
+
+  /** Keys that are remembered until the process ends. */
+  public int rememberedUnrecorded() {
+    return unrecorded.size();
   }
 
   /** Whether so many wait that nothing more may be looked at. */
@@ -112,7 +123,7 @@ public final class Duplicates {
       given.put(lane, sequence, NO_KEY);
       return Verdict.NEW;
     }
-    if (window.contains(key, nowMillis)) {
+    if (window.contains(key, nowMillis) || unrecorded.contains(key, nowMillis)) {
       return Verdict.ACKNOWLEDGED;
     }
     List<Place> others = flying.get(key);
@@ -217,11 +228,14 @@ public final class Duplicates {
     return keys;
   }
 
-  /** Applies acknowledged keys. */
-  public void remember(List<UUID> keys, long atMillis) {
-    for (UUID key : keys) {
-      window.add(key, atMillis);
-    }
+  /** Applies the keys of a recorded acknowledgement. */
+  void remember(List<UUID> keys, long atMillis) {
+    keys.forEach(key -> window.add(key, atMillis));
+  }
+
+  /** Takes the keys of acknowledged messages that are in no record. */
+  void rememberUnrecorded(List<UUID> keys, long atMillis) {
+    keys.forEach(key -> unrecorded.add(key, atMillis));
   }
 
   void encode(DataOutput out) throws IOException {

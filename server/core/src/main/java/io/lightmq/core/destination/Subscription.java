@@ -95,10 +95,17 @@ public final class Subscription {
     return duplicates;
   }
 
-  /** Applies the keys of acknowledged messages. */
+  /** Applies the keys of a recorded acknowledgement. */
   public void remember(List<UUID> keys, long atMillis) {
     if (duplicates != null) {
       duplicates.remember(keys, atMillis);
+    }
+  }
+
+  /** Remembers the keys of acknowledged messages that are in no record, until the process ends. */
+  public void rememberUnrecorded(List<UUID> keys, long atMillis) {
+    if (duplicates != null) {
+      duplicates.rememberUnrecorded(keys, atMillis);
     }
   }
 

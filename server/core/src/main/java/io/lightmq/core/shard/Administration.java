@@ -36,6 +36,7 @@ final class Administration {
   private final DestinationRules rules;
   private final Counters counters;
   private final Withheld withheld;
+  private final Ready ready;
   private final Delays delays;
   private final DeadLetterAdministration letters;
   private final long maxBatchBytes;
@@ -48,10 +49,12 @@ final class Administration {
       DestinationRules rules,
       Counters counters,
       Withheld withheld,
+      Ready ready,
       Delays delays,
       DeadLetterAdministration letters,
       long maxBatchBytes) {
     this.withheld = withheld;
+    this.ready = ready;
     this.delays = delays;
     this.letters = letters;
     this.maxBatchBytes = maxBatchBytes;
@@ -173,8 +176,15 @@ final class Administration {
     if (destination.kind().isTemporary()) {
       throw new Refusal(FaultCode.BAD_REQUEST, "a temporary destination has no settings");
     }
+    DestinationSettings before = destination.settings();
     recorder.record(new DestinationSet(destination.id(), settings));
     recorder.mayBeSentTo(destination);
+    if (!settings.redelivery().equals(before.redelivery()) || settings.order() != before.order()) {
+      // What waits does so under a schedule that counts no more.
+      withheld.release(destination);
+    }
+    // Duplicates may be free, attempts used up: whoever waits for messages looks again.
+    ready.add(destination);
     return show(destination);
   }
 

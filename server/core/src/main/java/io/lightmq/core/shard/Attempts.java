@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Attempts {
-  private static final int BYTES_PER_RECORD = 64;
-
   private final Recorder recorder;
   private final DeadLetters deadLetters;
   private final Withheld withheld;
@@ -48,13 +46,13 @@ final class Attempts {
 
   /**
    * The application has failed with messages; what of them is in flight to the consumer comes back.
-   * There is room for the record, as for an acknowledgement of the same ranges.
+   * There is room for {@link #recordBytes}.
    *
    * @param cause what it failed with, if that is known
    */
   void failed(
       PeerSession session, Consumer consumer, List<SequenceRange> ranges, @Nullable String cause) {
-    List<SequenceRange> mine = consumer.holding().mine(ranges);
+    List<SequenceRange> mine = mine(consumer, ranges);
     if (mine.isEmpty()) {
       return;
     }
@@ -85,6 +83,21 @@ final class Attempts {
     if (longestMillis > 0) {
       withheld.pause(subscription, longestMillis);
     }
+  }
+
+  /** What of some ranges is in flight to a consumer, each message once. */
+  private static List<SequenceRange> mine(Consumer consumer, List<SequenceRange> ranges) {
+    return consumer.holding().mine(DistinctRanges.of(ranges));
+  }
+
+  /** The bytes that {@link #failed} records at most, by what is in flight now. */
+  static long recordBytes(PeerSession session, List<Command.Acked> returned) {
+    long bytes = 0;
+    for (Command.Acked each : returned) {
+      Consumer consumer = Settlements.consumer(session, each);
+      bytes += consumer == null ? 0 : RecordBytes.ofAttempts(mine(consumer, each.ranges()));
+    }
+    return bytes;
   }
 
   private void exhausted(
@@ -129,7 +142,7 @@ final class Attempts {
                 if (consumer == null || consumer.subscription().isClosed()) {
                   continue;
                 }
-                List<SequenceRange> mine = consumer.holding().mine(told.ranges());
+                List<SequenceRange> mine = mine(consumer, told.ranges());
                 any |= !mine.isEmpty();
                 lost(session, consumer, mine);
               }
@@ -157,7 +170,7 @@ final class Attempts {
   }
 
   private void lost(PeerSession session, Consumer consumer, List<SequenceRange> mine) {
-    if (!mine.isEmpty() && admission.admit(BYTES_PER_RECORD + 20L * mine.size(), false)) {
+    if (!mine.isEmpty() && admission.admit(RecordBytes.ofAttempts(mine), false)) {
       failed(session, consumer, mine, null);
     }
   }

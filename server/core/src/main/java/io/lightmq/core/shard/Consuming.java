@@ -22,7 +22,13 @@ final class Consuming {
   private final Subscribing subscribing;
   private final Counters counters;
   private final Attempts attempts;
+  private final int mostConsumed;
 
+  /**
+   * Decides what is asked from now on.
+   *
+   * @param maxBatchBytes what the record of one pull has to fit into
+   */
   Consuming(
       ShardState state,
       Recorder recorder,
@@ -31,7 +37,8 @@ final class Consuming {
       Dispatcher dispatcher,
       Subscribing subscribing,
       Counters counters,
-      Attempts attempts) {
+      Attempts attempts,
+      int maxBatchBytes) {
     this.state = state;
     this.recorder = recorder;
     this.sessions = sessions;
@@ -40,6 +47,7 @@ final class Consuming {
     this.subscribing = subscribing;
     this.counters = counters;
     this.attempts = attempts;
+    this.mostConsumed = RecordBytes.messages(maxBatchBytes);
   }
 
   // ---- resolve, open, close ----
@@ -160,8 +168,12 @@ final class Consuming {
           .peer()
           .pullDone(command.consumerId(), command.pullId(), FaultCode.DESTINATION_GONE, 0);
     } else {
+      int messages =
+          consumer.noAcknowledge()
+              ? Math.min(command.messages(), mostConsumed)
+              : command.messages();
       dispatcher.pull(
-          consumer, command.pullId(), command.messages(), command.bytes(), command.parkMillis());
+          consumer, command.pullId(), messages, command.bytes(), command.parkMillis());
     }
   }
 

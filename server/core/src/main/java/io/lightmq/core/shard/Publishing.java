@@ -286,8 +286,12 @@ final class Publishing {
     Link link = linkOf(session);
     Command.Commit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
+      // If it is rolled back, what it acknowledges counts as failed attempts instead.
       long bytes =
-          RecordBytes.of(next, session.user().length) + RecordBytes.ofKeys(state, next.acked());
+          RecordBytes.of(next, session.user().length)
+              + Math.max(
+                  settlements.recordBytes(session, next.acked()),
+                  Attempts.recordBytes(session, next.acked()));
       for (Command.StagedRun run : next.runs()) {
         bytes += RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
       }

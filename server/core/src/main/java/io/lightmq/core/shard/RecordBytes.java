@@ -1,8 +1,9 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.Duplicates;
 import io.lightmq.core.destination.LaneCode;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MessageReader;
 import io.lightmq.wire.entry.SequenceRange;
@@ -13,6 +14,12 @@ import org.jspecify.annotations.Nullable;
 /** How many bytes the records of a command take in the journal, at most. */
 final class RecordBytes {
   private static final int HOLDER_BYTES = 1_024;
+
+  /** What a record of acknowledgements takes besides its ranges and keys, at most. */
+  private static final int RECORD_BYTES = 128;
+
+  private static final int RANGE_BYTES = 20;
+  private static final int KEY_BYTES = 16;
 
   private RecordBytes() {}
 
@@ -67,6 +74,7 @@ final class RecordBytes {
     return bytes;
   }
 
+  /** The bytes that the runs of a commit take in the journal, at most. */
   static long of(Command.Commit command, int userBytes) {
     long bytes = 128;
     for (Command.StagedRun run : command.runs()) {
@@ -75,33 +83,32 @@ final class RecordBytes {
               + overhead(run.count(), userBytes)
               + delayed(run.count(), run.messages().buffer());
     }
-    return bytes + of(command.acked());
+    return bytes;
   }
 
-  /** The bytes of the keys of acknowledged messages, where duplicates are suppressed. */
-  static long ofKeys(ShardState state, List<Command.Acked> acked) {
-    long bytes = 0;
-    for (Command.Acked each : acked) {
-      Destination destination = state.destinations().find(each.destinationId());
-      if (destination != null && destination.settings().suppression() != null) {
-        long count = each.ranges().stream().mapToLong(SequenceRange::count).sum();
-        long known =
-            destination.subscriptions().stream()
-                .mapToLong(of -> of.inFlight() + Duplicates.MAX_LATE)
-                .max()
-                .orElse(0);
-        bytes += 32 + 16 * Math.min(count, known);
+  /** So many messages may be acknowledged in any ranges by records of so many bytes. */
+  static int messages(int bytes) {
+    return Math.max(1, (bytes - 2 * RECORD_BYTES) / (RANGE_BYTES + KEY_BYTES));
+  }
+
+  /** The bytes that records of failed attempts take in the journal, at most. */
+  static long ofAttempts(List<SequenceRange> ranges) {
+    return RECORD_BYTES * (1L + ranges.size() / ShardRecord.MAX_RANGES)
+        + RANGE_BYTES * (long) ranges.size();
+  }
+
+  /** The bytes that the records of some acknowledgements take in the journal, at most. */
+  static long of(Subscription subscription, List<SequenceRange> recorded) {
+    if (recorded.isEmpty()) {
+      return 0;
+    }
+    long records = 1 + recorded.size() / ShardRecord.MAX_RANGES;
+    long messages = 0;
+    if (subscription.duplicates() != null) {
+      for (SequenceRange range : recorded) {
+        messages += range.count();
       }
     }
-    return bytes;
-  }
-
-  /** The bytes that acknowledgements take in the journal, at most, without keys. */
-  static long of(List<Command.Acked> acked) {
-    long bytes = 0;
-    for (Command.Acked each : acked) {
-      bytes += 64 + 20L * each.ranges().size();
-    }
-    return bytes;
+    return RECORD_BYTES * records + RANGE_BYTES * (long) recorded.size() + KEY_BYTES * messages;
   }
 }

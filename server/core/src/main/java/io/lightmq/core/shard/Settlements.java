@@ -57,7 +57,7 @@ final class Settlements {
 
     /** Acknowledges what no record tells. */
     void acknowledgeUnrecorded() {
-      subscription.remember(seen(unrecorded).keys(), atMillis);
+      subscription.rememberUnrecorded(seen(unrecorded).keys(), atMillis);
       subscription.acknowledge(unrecorded);
     }
 
@@ -82,6 +82,15 @@ final class Settlements {
    * subscription or the destination is gone.
    */
   @Nullable Accepted look(PeerSession session, Command.Acked acked) {
+    return look(session, acked, List.of());
+  }
+
+  /**
+   * The same within a commit. What it names twice is accepted once.
+   *
+   * @param before what the commit acknowledges already
+   */
+  @Nullable Accepted look(PeerSession session, Command.Acked acked, List<Accepted> before) {
     if (state.destinations().find(acked.destinationId()) == null) {
       return null;
     }
@@ -94,7 +103,9 @@ final class Settlements {
       return null;
     }
     Holding holding = consumer == null ? null : consumer.holding();
-    Split split = (holding == null ? subscription.newHolding() : holding).split(acked.ranges());
+    // Once each, or a range with gaps could be cut anew for each time that it is named.
+    List<SequenceRange> named = DistinctRanges.of(acked.ranges());
+    Split split = (holding == null ? subscription.newHolding() : holding).split(named);
     long refused = split.refused();
     List<SequenceRange> ranges = split.accepted();
     Duplicates duplicates = subscription.duplicates();
@@ -103,7 +114,28 @@ final class Settlements {
       ranges = duplicates.known(ranges);
       refused += count(split.accepted()) - count(ranges);
     }
+    for (Accepted other : before) {
+      if (other.subscription() == subscription) {
+        ranges = DistinctRanges.without(ranges, other.recorded());
+        ranges = DistinctRanges.without(ranges, other.unrecorded());
+      }
+    }
     return accepted(subscription, holding, ranges, refused, time.millis());
+  }
+
+  /**
+   * The bytes that the records of acknowledgements take at most, by what is in flight now: a range
+   * with gaps in it becomes several.
+   */
+  long recordBytes(PeerSession session, List<Command.Acked> acked) {
+    long bytes = 0;
+    for (Command.Acked each : acked) {
+      Accepted accepted = look(session, each);
+      if (accepted != null) {
+        bytes += RecordBytes.of(accepted.subscription(), accepted.recorded());
+      }
+    }
+    return bytes;
   }
 
   private static long count(List<SequenceRange> ranges) {

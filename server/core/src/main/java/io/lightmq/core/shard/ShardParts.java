@@ -32,6 +32,7 @@ final class ShardParts {
   private final Recorder recorder;
   private final Dispatcher dispatcher;
   private final Sessions sessions;
+  private final Settlements settlements;
   private final Placing placing;
   private final Overflow overflow;
   private final Mover mover;
@@ -88,7 +89,7 @@ final class ShardParts {
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
     later.sessions = sessions;
-    Settlements settlements = new Settlements(state, time, ready);
+    this.settlements = new Settlements(state, time, ready);
     Receipts receipts = new Receipts(recorder, sessions);
     Transactions transactions =
         new Transactions(
@@ -109,7 +110,15 @@ final class ShardParts {
             later);
     Consuming consuming =
         new Consuming(
-            state, recorder, sessions, settlements, dispatcher, subscribing, counters, attempts);
+            state,
+            recorder,
+            sessions,
+            settlements,
+            dispatcher,
+            subscribing,
+            counters,
+            attempts,
+            settings.maxBatchBytes());
     Administration administration =
         new Administration(
             state,
@@ -119,6 +128,7 @@ final class ShardParts {
             rules,
             counters,
             withheld,
+            ready,
             delays,
             letters,
             settings.maxBatchBytes());
@@ -229,6 +239,10 @@ final class ShardParts {
 
   Dispatcher dispatcher() {
     return dispatcher;
+  }
+
+  Settlements settlements() {
+    return settlements;
   }
 
   Sessions sessions() {

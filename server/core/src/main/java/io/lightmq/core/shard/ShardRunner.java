@@ -44,9 +44,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** What the record of one touch or give-up takes, at most. */
   private static final int DECISION_BYTES = 128;
 
-  /** What a range takes in such a record, at most. */
-  private static final int RANGE_BYTES = 20;
-
   /**
    * This part of the journal is left for records that no command asks room for, such as touches.
    */
@@ -221,11 +218,12 @@ final class ShardRunner implements Decisions, Publishing.Admission {
 
   private long roomFor(Command command) {
     if (command instanceof Command.Acknowledge acknowledge) {
-      return RecordBytes.of(acknowledge.acked())
-          + RecordBytes.ofKeys(parts.state(), acknowledge.acked());
+      PeerSession session = parts.sessions().find(command.peer());
+      return session == null ? 0 : parts.settlements().recordBytes(session, acknowledge.acked());
     }
     if (command instanceof Command.Return back && back.attempted()) {
-      return RecordBytes.of(back.returned());
+      PeerSession session = parts.sessions().find(command.peer());
+      return session == null ? 0 : Attempts.recordBytes(session, back.returned());
     }
     if (command instanceof Command.Admin admin && admin.verb().equals("destination.purge")) {
       return Long.MAX_VALUE;
@@ -411,8 +409,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   }
 
   private static long roomFor(Consumed each) {
-    return DECISION_BYTES * (1L + each.ranges().size() / ShardRecord.MAX_RANGES)
-        + (long) RANGE_BYTES * each.ranges().size();
+    return RecordBytes.of(each.consumer().subscription(), each.ranges());
   }
 
   private void record(Consumed each) {

@@ -117,12 +117,10 @@ final class Transactions {
       plan(session, run, plan);
     }
     checkSize(command);
-    plan.durableBytes +=
-        RecordBytes.of(command.acked()) + RecordBytes.ofKeys(state, command.acked());
-    checkBatch(plan);
     for (Command.Acked acked : command.acked()) {
       plan(session, acked, plan);
     }
+    checkBatch(plan);
     if (plan.volatileCount > 0 && !placing.fits(plan.volatileCount, plan.volatileBytes)) {
       throw rolledBack(
           "its "
@@ -249,7 +247,7 @@ final class Transactions {
   }
 
   private void plan(PeerSession session, Command.Acked acked, Plan plan) {
-    Settlements.Accepted accepted = settlements.look(session, acked);
+    Settlements.Accepted accepted = settlements.look(session, acked, plan.acked);
     if (accepted == null) {
       throw rolledBack(
           "consumer "
@@ -269,6 +267,7 @@ final class Transactions {
     if (!accepted.recorded().isEmpty()) {
       plan.needs(accepted.subscription().destination());
       plan.records += accepted.records(Reason.ACKNOWLEDGED).size();
+      plan.durableBytes += RecordBytes.of(accepted.subscription(), accepted.recorded());
     }
   }
 

@@ -93,7 +93,7 @@ class MovedRunsTest {
   @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void runsThatGoOutOfOrderDoNotMoveAllOthers() {
     List<Long> firsts = new ArrayList<>();
-    for (int i = 0; i < 500_000; i++) {
+    for (int i = 0; i < 1_000_000; i++) {
       add(i * 2L, 2, 1);
       firsts.add(i * 2L);
     }

@@ -74,7 +74,7 @@ class DecisionRoomTest {
     return c;
   }
 
-  private static BrokerSettings withWindow(int windowBytes) {
+  static BrokerSettings withWindow(int windowBytes) {
     BrokerSettings small = BrokerHarness.settings(1 << 20);
     return new BrokerSettings(
         small.defaultSettings(),

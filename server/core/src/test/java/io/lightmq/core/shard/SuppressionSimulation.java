@@ -40,6 +40,13 @@ final class SuppressionSimulation {
   private final Set<String> asked = new HashSet<>();
 
   private final Map<String, Received> acknowledged = new HashMap<>();
+
+  /** The same of keys of messages that are in no record, since the last start. */
+  private final Map<String, Received> swiftlyAcknowledged = new HashMap<>();
+
+  /** Those keys that were acknowledged before the last start, whose next message has to come. */
+  private final Set<String> newAgain = new HashSet<>();
+
   private FakePeer producer;
   private long linkEpoch;
   private long queue;
@@ -109,11 +116,16 @@ final class SuppressionSimulation {
     return text.substring(0, text.indexOf('#'));
   }
 
+  private Map<String, Received> acknowledgedOf(String text) {
+    return text.startsWith("v") ? swiftlyAcknowledged : acknowledged;
+  }
+
   private void received(FakePeer peer, Received message) {
-    if (acknowledged.containsKey(key(message.text()))) {
-      throw new AssertionError(
-          message + " comes although " + acknowledged.get(key(message.text())) + " was taken");
+    Received taken = acknowledgedOf(message.text()).get(key(message.text()));
+    if (taken != null) {
+      throw new AssertionError(message + " comes although " + taken + " was taken");
     }
+    newAgain.remove(key(message.text()));
     if (consumers.containsValue(peer)) {
       for (List<Received> others : held.values()) {
         for (Received other : others) {
@@ -130,7 +142,9 @@ final class SuppressionSimulation {
     int what = random.nextInt(1000);
     int id = 1 + random.nextInt(2);
     FakePeer peer = consumers.get(id);
-    if (what < 350) {
+    if (what < 50) {
+      h.publish(producer, queue, 0, "v" + random.nextInt(20) + "#" + texts++);
+    } else if (what < 350) {
       send();
     } else if (what < 650) {
       h.broker.submit(
@@ -204,7 +218,7 @@ final class SuppressionSimulation {
     int c = h.nextCorrelation();
     h.broker.submit(new Command.Acknowledge(peer, c, acked));
     if (h.reply(peer, c) instanceof Peer.Reply.Ok) {
-      some.forEach(each -> acknowledged.put(key(each.text()), each));
+      some.forEach(each -> acknowledgedOf(each.text()).put(key(each.text()), each));
     } else {
       throw new AssertionError("what was in flight could not be acknowledged");
     }
@@ -221,6 +235,8 @@ final class SuppressionSimulation {
   private void restart(boolean power) throws IOException {
     for (int attempt = 0; ; attempt++) {
       h.crash(power || attempt > 0);
+      newAgain.addAll(swiftlyAcknowledged.keySet());
+      swiftlyAcknowledged.clear();
       consumers.clear();
       held.clear();
       try {
@@ -243,12 +259,14 @@ final class SuppressionSimulation {
     }
     FakePeer peer = consumers.get(1);
     lose(2, consumers.get(2));
-    boolean more = true;
-    while (more) {
-      more = !h.pull(peer, 1, 20).isEmpty();
-      while (!held.get(peer).isEmpty()) {
-        settle(1, peer);
-      }
+    consume(peer);
+    for (String key : Set.copyOf(newAgain)) {
+      h.publish(producer, queue, 0, key + "#again");
+    }
+    h.loops.runUntilIdle();
+    consume(peer);
+    if (!newAgain.isEmpty()) {
+      throw new AssertionError(newAgain + " are in no record and are suppressed after a start");
     }
     h.loops.advance(1_100_000_000L);
     for (String text : confirmed) {
@@ -260,6 +278,16 @@ final class SuppressionSimulation {
     long backlog = h.broker.metrics().destinations().get(0).subscriptions().get(0).backlog();
     if (backlog != 0) {
       throw new AssertionError(backlog + " messages are left");
+    }
+  }
+
+  private void consume(FakePeer peer) {
+    boolean more = true;
+    while (more) {
+      more = !h.pull(peer, 1, 20).isEmpty();
+      while (!held.get(peer).isEmpty()) {
+        settle(1, peer);
+      }
     }
   }
 }

@@ -154,6 +154,32 @@ class SuppressionTest {
     assertThat(use().suppressed()).isEqualTo(2);
   }
 
+  /** Else a start would know other keys than a snapshot, and a replica others than its leader. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theKeysOfNonPersistentMessagesLiveAsLongAsTheProcess(boolean snapshot) throws IOException {
+    set("property:key,keys=2");
+    publish("a#1", "b#1");
+    acknowledge(pull(10));
+    h.publish(peer, queue, 0, "c#1", "d#1", "e#1");
+    h.loops.runUntilIdle();
+    acknowledge(pull(10));
+    h.publish(peer, queue, 0, "d#2", "e#2");
+    publish("a#2", "b#2");
+    assertThat(pull(10)).isEmpty();
+    assertThat(use().suppressed()).isEqualTo(4);
+    if (snapshot) {
+      h.broker.wantCheckpoint();
+      h.loops.advance(2_000_000_000L);
+      assertThat(h.broker.metrics().checkpoints().done()).isPositive();
+    }
+    h.crash(true);
+    h.open();
+    connect();
+    publish("a#4", "d#4", "b#4", "e#4");
+    assertThat(texts(pull(10))).containsExactly("d#4", "e#4");
+  }
+
   @Test
   void anAcknowledgementWhoseKeyIsNotKnownAnyMoreIsRefused() throws IOException {
     publish("a#1", "a#2");
