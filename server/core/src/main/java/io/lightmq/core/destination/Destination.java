@@ -9,6 +9,7 @@ import io.lightmq.wire.entry.DestinationName;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -45,6 +46,7 @@ public final class Destination {
   private DestinationSettings settings;
   private int durableSubscriptions;
   private long moves;
+  private long newestPicture;
 
   Destination(
       long id,
@@ -354,6 +356,31 @@ public final class Destination {
     return Math.min(most, piece.count());
   }
 
+  /**
+   * Whether a snapshot asks for the first time.
+   *
+   * @param picture rises from snapshot to snapshot, above 0
+   */
+  public boolean isNewTo(long picture) {
+    boolean isNew = newestPicture != picture;
+    newestPicture = picture;
+    return isNew;
+  }
+
+  /** Pictures of the keys that its durable subscriptions remember now; see {@link #encode}. */
+  public List<KeyPicture> keyPictures() {
+    List<KeyPicture> pictures = new ArrayList<>(0);
+    if (settings.suppression() != null) {
+      for (Subscription subscription : subscriptions.values()) {
+        Duplicates duplicates = subscription.duplicates();
+        if (subscription.kind().isDurable() && duplicates != null && duplicates.remembered() > 0) {
+          pictures.add(duplicates.picture());
+        }
+      }
+    }
+    return pictures;
+  }
+
   void clear() {
     for (Subscription subscription : subscriptions.values()) {
       subscription.clear();
@@ -369,7 +396,7 @@ public final class Destination {
   /**
    * Writes the durable state: byte version 3, long id, byte kind, UTF name, settings, byte durable
    * lanes, each of them rising: byte code, extents, blocks with expiry; varint durable
-   * subscriptions, each of them. Places of entries are not in it.
+   * subscriptions, each of them. Places of entries are not in it, nor {@link #keyPictures}.
    */
   public void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);

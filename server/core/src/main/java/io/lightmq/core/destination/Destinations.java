@@ -7,19 +7,27 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** All destinations of a shard, by id and by name. Ids are never reused. */
 @OwnedBy("shard")
 public final class Destinations {
+  /** Below the id of any destination. */
+  public static final long BEFORE_ALL = Long.MIN_VALUE;
+
   private final OffHeap memory;
   private final VolatileStore store;
   private final Awaiting awaiting = new Awaiting();
-  private final Map<Long, Destination> byId = new LinkedHashMap<>();
+  private final Map<Long, Destination> byId = new HashMap<>();
+
+  /** The same by id, so that whoever looks at all of them can go on in a later turn. */
+  private final NavigableMap<Long, Destination> inOrder = new TreeMap<>();
+
   private final Map<DestinationName, Destination> byName = new HashMap<>();
   private long nextId = 1;
 
@@ -70,6 +78,7 @@ public final class Destinations {
       throw new IllegalStateException(created.name() + " exists already");
     }
     byId.put(created.id(), created);
+    inOrder.put(created.id(), created);
     if (!created.kind().isTemporary()) {
       nextId = Math.max(nextId, created.id() + 1);
     }
@@ -78,6 +87,7 @@ public final class Destinations {
   /** Applies a deletion: messages, subscriptions and memory go. Consumers are detached before. */
   public void delete(Destination destination) {
     byId.remove(destination.id(), destination);
+    inOrder.remove(destination.id(), destination);
     byName.remove(destination.name(), destination);
     destination.clear();
   }
@@ -97,9 +107,23 @@ public final class Destinations {
     return List.copyOf(awaiting.expiring());
   }
 
-  /** All destinations, in the order of their creation. */
+  /** All destinations, rising by id. */
   public Collection<Destination> all() {
-    return Collections.unmodifiableCollection(byId.values());
+    return Collections.unmodifiableCollection(inOrder.values());
+  }
+
+  /** How many there are. */
+  public int count() {
+    return byId.size();
+  }
+
+  /**
+   * The destination with the lowest id above one, null if there is none. For who looks at all of
+   * them over many turns, in which others come and go; from {@link #BEFORE_ALL} on.
+   */
+  public @Nullable Destination after(long id) {
+    Map.Entry<Long, Destination> next = inOrder.higherEntry(id);
+    return next == null ? null : next.getValue();
   }
 
   /** The journal's marks have moved: tells each destination in which more became visible. */
@@ -115,5 +139,21 @@ public final class Destinations {
     }
     add(decoded);
     return decoded;
+  }
+
+  /** Adds keys that {@link KeyPicture#next} wrote, once their destination is decoded. */
+  public void decodeKeys(DataInput in) throws IOException {
+    long destinationId = in.readLong();
+    long subscriptionId = in.readLong();
+    Destination destination = byId.get(destinationId);
+    Subscription subscription =
+        destination == null ? null : destination.subscription(subscriptionId);
+    Duplicates duplicates = subscription == null ? null : subscription.duplicates();
+    if (duplicates == null) {
+      throw new IOException(
+          "keys of subscription %d of destination %d, which suppresses no duplicates"
+              .formatted(subscriptionId, destinationId));
+    }
+    duplicates.decode(in);
   }
 }

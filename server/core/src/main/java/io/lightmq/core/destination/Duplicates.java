@@ -3,7 +3,6 @@ package io.lightmq.core.destination;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.DataInput;
-import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -238,8 +237,9 @@ public final class Duplicates {
     keys.forEach(key -> unrecorded.add(key, atMillis));
   }
 
-  void encode(DataOutput out) throws IOException {
-    window.encode(out);
+  /** The keys that it remembers durably now. */
+  KeyPicture picture() {
+    return window.picture(subscription.destination().id(), subscription.id());
   }
 
   void decode(DataInput in) throws IOException {

@@ -2,10 +2,10 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import java.io.DataInput;
-import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The keys that a subscription has acknowledged last: exact, in a ring in the order of their coming
@@ -28,6 +28,9 @@ final class KeyWindow {
 
   /** Slot of the ring + 1 by hash; 0 is free. Twice as long as the ring. */
   private int[] index = new int[FIRST_KEYS * 2];
+
+  /** Has to be told before a slot is used again that it shows. */
+  private @Nullable KeyPicture picture;
 
   KeyWindow(Suppression suppression) {
     limit(suppression);
@@ -72,6 +75,10 @@ final class KeyWindow {
   }
 
   private void put(int slot, long high, long low, long atMillis) {
+    KeyPicture shown = picture;
+    if (shown != null) {
+      shown.beforeChange(most, slot);
+    }
     most[slot] = high;
     least[slot] = low;
     at[slot] = atMillis;
@@ -128,18 +135,21 @@ final class KeyWindow {
     return straight;
   }
 
-  /** Writes int count, and for each key, oldest first, two longs and long milliseconds. */
-  void encode(DataOutput out) throws IOException {
-    out.writeInt(size);
-    for (int i = 0; i < size; i++) {
-      int slot = (head + i) & (most.length - 1);
-      out.writeLong(most[slot]);
-      out.writeLong(least[slot]);
-      out.writeLong(at[slot]);
+  /** A picture of it as it is now; there is one at a time. */
+  KeyPicture picture(long destinationId, long subscriptionId) {
+    KeyPicture begun =
+        new KeyPicture(destinationId, subscriptionId, most, least, at, head, size, this::pictured);
+    picture = begun;
+    return begun;
+  }
+
+  private void pictured(KeyPicture ended) {
+    if (picture == ended) {
+      picture = null;
     }
   }
 
-  /** Adds what {@link #encode} wrote. */
+  /** Adds what {@link KeyPicture#next} wrote behind the ids. */
   void decode(DataInput in) throws IOException {
     int count = in.readInt();
     if (count < 0 || count > limit) {

@@ -8,13 +8,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes of a durable subscription in a snapshot: byte version 2, long id, byte kind, flags byte
+ * The bytes of a durable subscription in a snapshot: byte version 3, long id, byte kind, flags byte
  * (1 client id, 2 name, 4 no-local, 8 selector), UTF client id, UTF name, selector (int length,
- * UTF-8), a cursor for each durable lane that the destination has in front, the window of keys if
- * its settings suppress duplicates.
+ * UTF-8), a cursor for each durable lane that the destination has in front. The keys that it
+ * remembers may be many and are elsewhere, see {@link KeyPicture}.
  */
 final class SubscriptionFormat {
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
 
   private SubscriptionFormat() {}
 
@@ -25,7 +25,6 @@ final class SubscriptionFormat {
     String clientId = subscription.clientId();
     String name = subscription.name();
     String selector = subscription.selectorText();
-    Duplicates duplicates = subscription.duplicates();
     out.writeByte(
         (clientId != null ? 1 : 0)
             | (name != null ? 2 : 0)
@@ -46,9 +45,6 @@ final class SubscriptionFormat {
       if (lane.wasUsed()) {
         subscription.cursor(lane).encode(out);
       }
-    }
-    if (duplicates != null) {
-      duplicates.encode(out);
     }
   }
 
@@ -73,10 +69,6 @@ final class SubscriptionFormat {
             id, destination, kind, clientId, name, interest, destination.filter(interest), memory);
     for (DurableLane lane : destination.durableLanes()) {
       subscription.cursor(lane).decode(in);
-    }
-    Duplicates duplicates = subscription.duplicates();
-    if (duplicates != null) {
-      duplicates.decode(in);
     }
     return subscription;
   }

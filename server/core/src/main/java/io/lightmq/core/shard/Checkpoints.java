@@ -1,7 +1,5 @@
 package io.lightmq.core.shard;
 
-import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
@@ -21,20 +19,22 @@ import io.lightmq.spi.Journal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checkpoints beside ingest: at an offset P the state begins to be encoded; once P is durable, what
- * somebody still needed at P is destaged into segments, a snapshot names them, and in one turn the
- * lanes are switched to them and the journal is trimmed to the older of the two kept snapshots.
+ * Checkpoints beside ingest: first it is added up what is needed of the segments; at an offset P
+ * the state begins to be encoded; once P is durable, what somebody still needed at P is destaged
+ * into segments and a snapshot names them; then the lanes are switched to them, and when all are,
+ * the journal is trimmed to the older of the two kept snapshots. All of it is done in slices of a
+ * millisecond a turn, however many destinations there are.
  *
  * <p>The plan is the state at P, never a newer one: what was acknowledged since may be lost with
  * the journal's tail, and the message would then be needed again.
@@ -44,6 +44,7 @@ final class Checkpoints {
   private static final Logger log = LoggerFactory.getLogger(Checkpoints.class);
   private static final long SLICE_NANOS = 1_000_000;
   private static final long RETRY_NANOS = 1_000_000_000;
+  private static final int LANES_PER_STEP = 64;
   private static final long MAX_REWRITE_BYTES = 256L << 20;
 
   /**
@@ -68,8 +69,14 @@ final class Checkpoints {
 
   private enum Phase {
     IDLE,
+    /** Somebody wants to know what is needed of the segments; no checkpoint follows. */
+    LOOKING,
+    /** The same, before a checkpoint. */
+    PREPARING,
     ENCODING,
-    DESTAGING
+    DESTAGING,
+    /** The lanes are switched, unless it is given up, and the picture's memory is given back. */
+    ENDING
   }
 
   private final Stores stores;
@@ -80,7 +87,11 @@ final class Checkpoints {
   private final Recorder recorder;
   private final Set<Long> notRewritable = new HashSet<>();
   private Phase phase = Phase.IDLE;
+  private @Nullable NeedScan scan;
+  private @Nullable LongConsumer deadTaker;
   private @Nullable StateSnapshot picture;
+  private @Nullable SwitchOver switchOver;
+  private Runnable ended = () -> {};
   private Reclaim reclaim = new Reclaim(Set.of(), Set.of(), 0);
   private long offset;
   private long newestOffset;
@@ -140,8 +151,8 @@ final class Checkpoints {
   }
 
   private void drop() {
-    if (picture != null && phase == Phase.ENCODING) {
-      picture.release();
+    if (picture != null && phase != Phase.DESTAGING) {
+      picture.release(Integer.MAX_VALUE);
       picture = null;
       phase = Phase.IDLE;
     }
@@ -170,35 +181,77 @@ final class Checkpoints {
 
   // ---- a turn's share ----
 
-  /** Begins a checkpoint if one is due, and encodes the next slices. Nothing is unappended. */
+  /** Begins a checkpoint if one is due, and does the next slice. Nothing is unappended. */
   void turn() {
     if (closed) {
       return;
     }
     if (phase == Phase.IDLE && isDue()) {
-      if (journal.appended() == newestOffset) {
-        // Each snapshot has an offset of its own: an empty batch makes one.
-        recorder.batchOffset();
-        stores.shard().execute(() -> {});
-        return;
-      }
-      begin();
+      scan = new NeedScan(state.destinations());
+      phase = Phase.PREPARING;
     }
-    if (phase == Phase.ENCODING && picture != null) {
-      long until = time.nowNanos() + SLICE_NANOS;
-      boolean complete = picture.step();
-      while (!complete && time.nowNanos() - until < 0) {
-        complete = picture.step();
+    if (phase == Phase.IDLE || phase == Phase.DESTAGING) {
+      return;
+    }
+    long until = time.nowNanos() + SLICE_NANOS;
+    Phase before = phase;
+    boolean complete = step();
+    while (!complete && time.nowNanos() - until < 0) {
+      complete = step();
+    }
+    if (!closed && (!complete || phase != before)) {
+      // Another turn goes on with it; whatever waits in the mailbox comes first.
+      stores.shard().execute(() -> {});
+    }
+  }
+
+  /** Does a little more; whether that was all there is to do in this turn. */
+  private boolean step() {
+    NeedScan looking = scan;
+    StateSnapshot encoding = picture;
+    switch (phase) {
+      case LOOKING -> {
+        if (looking == null || !looking.step()) {
+          return false;
+        }
+        phase = Phase.IDLE;
+        scan = null;
+        tellDead(looking);
       }
-      if (complete) {
-        StateSnapshot encoded = picture;
+      case PREPARING -> {
+        if (looking == null || !looking.step()) {
+          return false;
+        }
+        if (journal.appended() == newestOffset) {
+          // Each snapshot has an offset of its own: an empty batch makes one.
+          recorder.batchOffset();
+          stores.shard().execute(() -> {});
+        } else {
+          begin(looking);
+        }
+      }
+      case ENCODING -> {
+        if (encoding == null || !encoding.step()) {
+          return false;
+        }
         phase = Phase.DESTAGING;
-        recorder.whenDurableUpTo(offset, () -> destage(encoded));
-      } else {
-        // Another turn goes on with it; whatever waits in the mailbox comes first.
-        stores.shard().execute(() -> {});
+        recorder.whenDurableUpTo(offset, () -> destage(encoding));
       }
+      case ENDING -> {
+        if (switchOver != null && !switchOver.step()) {
+          return false;
+        }
+        switchOver = null;
+        if (encoding != null && !encoding.release(LANES_PER_STEP)) {
+          return false;
+        }
+        picture = null;
+        phase = Phase.IDLE;
+        ended.run();
+      }
+      case IDLE, DESTAGING -> {}
     }
+    return true;
   }
 
   private boolean isDue() {
@@ -219,21 +272,18 @@ final class Checkpoints {
     return newestOffset - neededFrom > Journal.Batch.HEADER_BYTES;
   }
 
-  private void begin() {
+  private void begin(NeedScan looked) {
     wanted = false;
+    scan = null;
     offset = journal.appended();
     beganNanos = time.nowNanos();
-    for (Destination destination : state.destinations().all()) {
-      destination.trim();
-    }
-    reclaim = chooseReclaim();
+    reclaim = chooseReclaim(looked.liveBytes());
     picture = new StateSnapshot(state, reclaim.rewrite());
     phase = Phase.ENCODING;
   }
 
-  /** Which segments to rewrite and which to leave out, by what is needed of them now. */
-  private Reclaim chooseReclaim() {
-    Map<Long, Long> live = liveBytes();
+  /** Which segments to rewrite and which to leave out, by what is needed of them. */
+  private Reclaim chooseReclaim(Map<Long, Long> live) {
     List<Reclaim.Usage> usages = new ArrayList<>();
     for (SegmentInfo segment : stores.segments().segments()) {
       usages.add(new Reclaim.Usage(segment, live.getOrDefault(segment.address(), 0L)));
@@ -247,42 +297,42 @@ final class Checkpoints {
     return new Reclaim(rewrite, chosen.unneeded(), chosen.rewriteLiveBytes());
   }
 
-  private Map<Long, Long> liveBytes() {
-    Map<Long, Long> live = new HashMap<>();
-    for (Destination destination : state.destinations().all()) {
-      for (DurableLane lane : destination.durableLanes()) {
-        for (Piece piece : lane.pieces()) {
-          long needed = destination.needed(piece);
-          long bytes = needed == 0 ? 0 : Math.max(1, piece.bytes() / piece.count() * needed);
-          live.merge(piece.segmentAddress(), bytes, Long::sum);
-        }
-      }
+  /**
+   * Tells, in a later turn, how many bytes in segments nobody needs. Not while a checkpoint is
+   * under way, which takes care of them, or somebody else asks.
+   */
+  void lookForDeadBytes(LongConsumer taker) {
+    if (!closed && phase == Phase.IDLE) {
+      scan = new NeedScan(state.destinations());
+      deadTaker = taker;
+      phase = Phase.LOOKING;
+      stores.shard().execute(() -> {});
     }
-    return live;
   }
 
-  /** Bytes in segments that nobody needs. */
-  long deadBytes() {
+  private void tellDead(NeedScan looked) {
     long bytes = 0;
     for (SegmentInfo segment : stores.segments().segments()) {
       bytes += segment.entryBytes();
     }
-    for (long live : liveBytes().values()) {
+    for (long live : looked.liveBytes().values()) {
       bytes -= live;
     }
-    return Math.max(0, bytes);
+    LongConsumer taker = deadTaker;
+    deadTaker = null;
+    if (taker != null) {
+      taker.accept(Math.max(0, bytes));
+    }
   }
 
   // ---- destage ----
 
   private void destage(StateSnapshot encoded) {
     if (closed) {
-      encoded.release();
+      encoded.release(Integer.MAX_VALUE);
       return;
     }
-    DestagePlan plan =
-        new DestagePlan(
-            offset, encoded.lanes().stream().map(LaneCheckpoint::plan).toList(), reclaim.rewrite());
+    long planOffset = offset;
     Reclaim chosen = reclaim;
     long nowMillis = time.millis();
     List<SegmentInfo> before = stores.segments().segments();
@@ -290,6 +340,11 @@ final class Checkpoints {
         .destage()
         .execute(
             () -> {
+              DestagePlan plan =
+                  new DestagePlan(
+                      planOffset,
+                      encoded.lanes().stream().map(LaneCheckpoint::plan).toList(),
+                      chosen.rewrite());
               try {
                 Destaged destaged = stores.destaging().destage(plan, journal::read);
                 publish(encoded, plan, chosen, before, destaged, nowMillis);
@@ -344,7 +399,8 @@ final class Checkpoints {
       throw e;
     }
     // After any other failure the snapshot may have its name; start then needs these segments.
-    stores.shard().execute(() -> switchOver(encoded, plan, pieces, published));
+    SwitchOver.Places places = SwitchOver.Places.of(pieces, plan);
+    stores.shard().execute(() -> switchOver(encoded, places, published));
     try {
       stores.ballast().refill();
     } catch (IOException e) {
@@ -355,28 +411,24 @@ final class Checkpoints {
   // ---- back on the shard ----
 
   private void switchOver(
-      StateSnapshot encoded,
-      DestagePlan plan,
-      List<Piece> pieces,
-      SnapshotStore.Published published) {
-    Map<Long, LanePieces> byDestination = LanePieces.byDestination(pieces);
-    Map<Long, Integer> planned = new HashMap<>();
-    plan.lanes()
-        .forEach(lane -> planned.merge(lane.destinationId(), 1 << lane.lane(), (a, b) -> a | b));
-    for (Destination destination : state.destinations().all()) {
-      LanePieces all = byDestination.getOrDefault(destination.id(), LanePieces.NONE);
-      int lanes = planned.getOrDefault(destination.id(), 0);
-      for (DurableLane lane : destination.durableLanes()) {
-        List<Piece> now = all.of(lane.code());
-        if ((lanes & 1 << lane.code()) != 0 || !now.equals(lane.pieces())) {
-          lane.install(now, plan.offset());
-        }
-      }
+      StateSnapshot encoded, SwitchOver.Places places, SnapshotStore.Published published) {
+    if (closed) {
+      encoded.release(Integer.MAX_VALUE);
+      return;
     }
-    encoded.release();
-    picture = null;
-    phase = Phase.IDLE;
-    newestOffset = plan.offset();
+    switchOver = new SwitchOver(state.destinations(), places);
+    end(() -> switchedOver(places.offset(), published));
+  }
+
+  /** The picture is needed no more; then an effect runs, in this turn or a later one. */
+  private void end(Runnable effect) {
+    phase = Phase.ENDING;
+    ended = effect;
+  }
+
+  /** No lane names what lies before the older of the kept snapshots any more. */
+  private void switchedOver(long snapshotOffset, SnapshotStore.Published published) {
+    newestOffset = snapshotOffset;
     retryAtNanos = Long.MIN_VALUE;
     notRewritable.clear();
     outOfRoom = false;
@@ -403,18 +455,18 @@ final class Checkpoints {
   }
 
   private void abandoned(StateSnapshot encoded, DestagePlan plan, IOException cause) {
-    encoded.release();
-    picture = null;
-    phase = Phase.IDLE;
     failed++;
-    if (!DiskFullException.isFull(cause) && !(cause instanceof SegmentException)) {
-      // What a failed write or force has left on the disk is not known: nothing is tried again.
-      stores.broken().accept(cause);
+    if (closed || !(DiskFullException.isFull(cause) || cause instanceof SegmentException)) {
+      encoded.release(Integer.MAX_VALUE);
+      picture = null;
+      phase = Phase.IDLE;
+      if (!closed) {
+        // What a failed write or force has left on the disk is not known: nothing is tried again.
+        stores.broken().accept(cause);
+      }
       return;
     }
     notRewritable.addAll(plan.rewrite());
-    retryAtNanos = time.nowNanos() + RETRY_NANOS;
-    wanted |= whenDone == null;
     boolean full = DiskFullException.isFull(cause);
     if (!full || !outOfRoom) {
       log.warn(
@@ -428,8 +480,13 @@ final class Checkpoints {
     if (full) {
       stores.destage().execute(this::releaseBallast);
     }
-    stores.shard().schedule(RETRY_NANOS, () -> {});
-    finished();
+    end(
+        () -> {
+          retryAtNanos = time.nowNanos() + RETRY_NANOS;
+          wanted |= whenDone == null;
+          stores.shard().schedule(RETRY_NANOS, () -> {});
+          finished();
+        });
   }
 
   private void releaseBallast() {

@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
@@ -10,8 +11,6 @@ import io.lightmq.core.storage.segment.SegmentInfo;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.spi.Journal;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +34,7 @@ final class MetricsTaker {
   private final long snapshotMillis;
   private final Location location = new Location();
   private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
-  private Iterator<Destination> waiting = Collections.emptyIterator();
+  private long lastId;
   private List<BrokerMetrics.DestinationUse> taken = new ArrayList<>();
   private boolean taking;
 
@@ -68,31 +67,31 @@ final class MetricsTaker {
     if (taking) {
       return false;
     }
-    List<Destination> all = List.copyOf(parts.state().destinations().all());
-    waiting = all.iterator();
-    taken = new ArrayList<>(all.size());
+    lastId = Destinations.BEFORE_ALL;
+    taken = new ArrayList<>(parts.state().destinations().count());
     taking = true;
     return true;
   }
 
   /** Takes the next slice; the picture when that was the last, else null. */
   @Nullable BrokerMetrics step() {
+    Destinations all = parts.state().destinations();
     int items = 0;
-    while (items < SLICE && waiting.hasNext()) {
-      Destination destination = waiting.next();
-      if (!destination.isHidden()
-          && parts.state().destinations().find(destination.id()) == destination) {
-        BrokerMetrics.DestinationUse use = take(destination);
+    Destination next = all.after(lastId);
+    while (items < SLICE && next != null) {
+      lastId = next.id();
+      if (!next.isHidden()) {
+        BrokerMetrics.DestinationUse use = take(next);
         taken.add(use);
         items += use.subscriptions().size();
       }
       items++;
+      next = all.after(lastId);
     }
-    if (waiting.hasNext()) {
+    if (next != null) {
       return null;
     }
     taking = false;
-    waiting = Collections.emptyIterator();
     List<BrokerMetrics.DestinationUse> destinations = taken;
     taken = new ArrayList<>();
     return picture(destinations);

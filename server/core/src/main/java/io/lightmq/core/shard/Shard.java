@@ -361,14 +361,18 @@ final class Shard implements ShardBatch.Observer {
   }
 
   private void reclaimIfWorthIt() {
-    long dead = parts.checkpoints().deadBytes();
-    long all = 0;
-    for (var segment : segments.segments()) {
-      all += segment.entryBytes();
-    }
-    if (dead > 0 && dead >= all / 2) {
-      parts.checkpoints().want();
-    }
+    parts
+        .checkpoints()
+        .lookForDeadBytes(
+            dead -> {
+              long all = 0;
+              for (var segment : segments.segments()) {
+                all += segment.entryBytes();
+              }
+              if (dead > 0 && dead >= all / 2) {
+                parts.checkpoints().want();
+              }
+            });
   }
 
   private void lookAtDisk() {
@@ -386,14 +390,20 @@ final class Shard implements ShardBatch.Observer {
                   parts.checkpoints().outOfRoom() ? ", and a checkpoint found no room" : "",
                   full ? "refused" : "taken again");
             }
-            if (full && parts.checkpoints().deadBytes() > settings.minFreeBytes() / 8) {
-              parts.checkpoints().want();
+            if (full) {
+              parts.checkpoints().lookForDeadBytes(this::reclaimForRoom);
             }
             parts.placing().diskFull(full);
             metricsTaker.disk(usable, total);
           });
     } catch (IOException e) {
       log.warn("The room on the disk cannot be read", e);
+    }
+  }
+
+  private void reclaimForRoom(long deadBytes) {
+    if (deadBytes > settings.minFreeBytes() / 8) {
+      parts.checkpoints().want();
     }
   }
 

@@ -57,6 +57,7 @@ final class ShardState {
   private boolean stopped;
   private long nextSubscriptionId = 1;
   private @Nullable ChangeListener listener;
+  private long pictures;
 
   ShardState(Destinations destinations) {
     this.destinations = destinations;
@@ -90,6 +91,11 @@ final class ShardState {
   /** A durable subscription by its name, or null. */
   @Nullable Subscription durableSubscription(SubscriptionKey key) {
     return durableSubscriptions.get(key);
+  }
+
+  /** A number that no snapshot of this state had. */
+  long nextPicture() {
+    return ++pictures;
   }
 
   /** Watches changes while a snapshot is being encoded; null for not any more. */

@@ -1,7 +1,9 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.KeyPicture;
 import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
@@ -15,7 +17,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -24,26 +25,38 @@ import java.util.Set;
  * is about to change before its turn is encoded first, with the picture of what of its lane has to
  * be kept. So all of it shows the state at the offset, whatever is applied meanwhile.
  *
+ * <p>To begin costs the same however many destinations there are: which of them were there at the
+ * offset is known by their ids, and which are encoded they know themselves.
+ *
  * <pre>
- * slice 0: byte version 1, varint shard epoch, byte stopped, varint next destination id,
+ * slice 0: byte version 2, varint shard epoch, byte stopped, varint next destination id,
  *          varint next subscription id, varint destinations
  * one slice for each destination (see its encode)
+ * any number of slices of keys (see KeyPicture), those of one subscription oldest first
  * last slice: the links
  * </pre>
  */
 @OwnedBy("shard")
 final class StateSnapshot implements ShardState.ChangeListener {
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int LINKS_PER_STEP = 256;
 
   private final ShardState state;
   private final Set<Long> rewrite;
-  private final ArrayDeque<Destination> rest = new ArrayDeque<>();
-  private final Set<Long> waiting = new HashSet<>();
-  private final List<ByteBuffer> slices = new ArrayList<>();
+  private final long number;
+  private final long epoch;
+  private final boolean stopped;
+  private final long nextDestinationId;
+  private final long nextSubscriptionId;
+  private final List<ByteBuffer> destinations = new ArrayList<>();
+  private final ArrayDeque<KeyPicture> keyPictures = new ArrayDeque<>();
+  private final List<ByteBuffer> keys = new ArrayList<>();
   private final List<LaneCheckpoint> lanes = new ArrayList<>();
   private final List<Piece> pieces = new ArrayList<>();
-  private boolean linksDone;
+  private List<ByteBuffer> slices = List.of();
+  private long lastId = Destinations.BEFORE_ALL;
+  private boolean done;
+  private int released;
 
   /**
    * Begins: the state as it is now is what is encoded.
@@ -53,48 +66,69 @@ final class StateSnapshot implements ShardState.ChangeListener {
   StateSnapshot(ShardState state, Set<Long> rewrite) {
     this.state = state;
     this.rewrite = rewrite;
-    for (Destination destination : state.destinations().all()) {
-      if (!destination.kind().isTemporary()) {
-        rest.add(destination);
-        waiting.add(destination.id());
-      }
-    }
-    FieldWriter head = new FieldWriter(32);
-    head.putByte(VERSION);
-    head.putVarint(state.epoch());
-    head.putBoolean(state.stopped());
-    head.putVarint(state.destinations().nextId());
-    head.putVarint(state.nextSubscriptionId());
-    head.putVarint(rest.size());
-    slices.add(head.copy());
+    this.number = state.nextPicture();
+    this.epoch = state.epoch();
+    this.stopped = state.stopped();
+    this.nextDestinationId = state.destinations().nextId();
+    this.nextSubscriptionId = state.nextSubscriptionId();
     state.links().beginSnapshot();
     state.watch(this);
   }
 
+  /** Whether a destination belongs to the picture and is not encoded. */
+  private boolean isWaiting(Destination destination) {
+    return !destination.kind().isTemporary()
+        && destination.id() < nextDestinationId
+        && destination.isNewTo(number);
+  }
+
   @Override
   public void beforeChange(Destination destination) {
-    if (waiting.remove(destination.id())) {
+    if (isWaiting(destination)) {
       encode(destination);
     }
   }
 
-  /** Encodes one more slice; whether all is encoded. */
+  /** Does a little more; whether all is encoded. */
   boolean step() {
-    while (!rest.isEmpty()) {
-      Destination next = rest.remove();
-      if (waiting.remove(next.id())) {
-        encode(next);
-        return false;
+    if (done) {
+      return true;
+    }
+    Destination next = state.destinations().after(lastId);
+    if (next != null) {
+      lastId = next.id();
+      beforeChange(next);
+    } else if (!keyPictures.isEmpty()) {
+      ByteBuffer piece = keyPictures.element().next();
+      if (piece == null) {
+        keyPictures.remove();
+      } else {
+        keys.add(piece);
       }
+    } else if (state.links().encodeSome(LINKS_PER_STEP)) {
+      complete();
     }
-    if (!linksDone && state.links().encodeSome(LINKS_PER_STEP)) {
-      FieldWriter links = new FieldWriter(1024);
-      state.links().endSnapshot(links);
-      slices.add(links.copy());
-      linksDone = true;
-      state.watch(null);
-    }
-    return linksDone;
+    return done;
+  }
+
+  private void complete() {
+    FieldWriter first = new FieldWriter(32);
+    first.putByte(VERSION);
+    first.putVarint(epoch);
+    first.putBoolean(stopped);
+    first.putVarint(nextDestinationId);
+    first.putVarint(nextSubscriptionId);
+    first.putVarint(destinations.size());
+    FieldWriter links = new FieldWriter(1024);
+    state.links().endSnapshot(links);
+    List<ByteBuffer> all = new ArrayList<>(destinations.size() + keys.size() + 2);
+    all.add(first.copy());
+    all.addAll(destinations);
+    all.addAll(keys);
+    all.add(links.copy());
+    slices = all;
+    done = true;
+    state.watch(null);
   }
 
   private void encode(Destination destination) {
@@ -104,7 +138,8 @@ final class StateSnapshot implements ShardState.ChangeListener {
     } catch (IOException e) {
       throw new IllegalStateException("a byte array cannot fail", e);
     }
-    slices.add(ByteBuffer.wrap(bytes.toByteArray()));
+    destinations.add(ByteBuffer.wrap(bytes.toByteArray()));
+    keyPictures.addAll(destination.keyPictures());
     destination.durableLanes().forEach(lane -> keep(destination, lane));
   }
 
@@ -125,7 +160,7 @@ final class StateSnapshot implements ShardState.ChangeListener {
     return slices;
   }
 
-  /** What each lane keeps; to be released by {@link #release}. */
+  /** What each lane keeps; to be given back by {@link #release}. */
   List<LaneCheckpoint> lanes() {
     return lanes;
   }
@@ -135,17 +170,19 @@ final class StateSnapshot implements ShardState.ChangeListener {
     return pieces;
   }
 
-  /** Ends it, complete or not. */
-  void release() {
-    if (!linksDone) {
+  /** Ends it, complete or not, and gives up to so many lanes back; whether all are. */
+  boolean release(int most) {
+    if (!done) {
+      done = true;
       state.watch(null);
       state.links().abandonSnapshot();
-      linksDone = true;
-      rest.clear();
-      waiting.clear();
+      keyPictures.forEach(KeyPicture::end);
+      keyPictures.clear();
     }
-    lanes.forEach(LaneCheckpoint::release);
-    lanes.clear();
+    for (int i = 0; i < most && released < lanes.size(); i++) {
+      lanes.get(released++).release();
+    }
+    return released == lanes.size();
   }
 
   /** Reads encoded slices into an empty state. */
@@ -161,17 +198,23 @@ final class StateSnapshot implements ShardState.ChangeListener {
     into.destinations().nextId(head.readVarint());
     long nextSubscriptionId = head.readVarint();
     long count = head.readVarint();
-    if (count != slices.size() - 2) {
+    if (count < 0 || count > slices.size() - 2) {
       throw new IOException(
           "the snapshot says " + count + " destinations and has " + (slices.size() - 2));
     }
     for (int i = 1; i <= count; i++) {
-      ByteBuffer slice = slices.get(i).duplicate();
-      byte[] bytes = new byte[slice.remaining()];
-      slice.get(bytes);
-      into.destinations().decode(new DataInputStream(new ByteArrayInputStream(bytes)));
+      into.destinations().decode(input(slices.get(i)));
+    }
+    for (int i = (int) count + 1; i < slices.size() - 1; i++) {
+      into.destinations().decodeKeys(input(slices.get(i)));
     }
     into.links().decode(new FieldReader(slices.get(slices.size() - 1).duplicate()));
     into.restore(epoch, stopped, nextSubscriptionId);
+  }
+
+  private static DataInputStream input(ByteBuffer slice) {
+    byte[] bytes = new byte[slice.remaining()];
+    slice.duplicate().get(bytes);
+    return new DataInputStream(new ByteArrayInputStream(bytes));
   }
 }

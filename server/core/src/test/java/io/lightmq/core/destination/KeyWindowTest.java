@@ -3,10 +3,9 @@ package io.lightmq.core.destination;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
@@ -54,12 +53,63 @@ class KeyWindowTest {
   }
 
   private static KeyWindow copy(KeyWindow window, Suppression limits) throws IOException {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    window.encode(new DataOutputStream(bytes));
     KeyWindow copy = new KeyWindow(limits);
-    copy.decode(new DataInputStream(new ByteArrayInputStream(bytes.toByteArray())));
+    KeyPicture picture = window.picture(7, 8);
+    for (ByteBuffer piece = picture.next(); piece != null; piece = picture.next()) {
+      decode(piece, copy);
+    }
     assertThat(copy.size()).isEqualTo(window.size());
     return copy;
+  }
+
+  private static void decode(ByteBuffer piece, KeyWindow into) throws IOException {
+    DataInputStream in = new DataInputStream(new ByteArrayInputStream(piece.array()));
+    assertThat(in.readLong()).isEqualTo(7);
+    assertThat(in.readLong()).isEqualTo(8);
+    into.decode(in);
+    assertThat(in.read()).isEqualTo(-1);
+  }
+
+  /** Whatever comes and goes meanwhile: the ring comes round, grows, is told a lower limit. */
+  @Property(tries = 60)
+  void aPictureShowsTheMomentWhenItWasBegun(@ForAll long seed) throws IOException {
+    Random random = new Random(seed);
+    int limit = random.nextBoolean() ? 16_384 : 5_000 + random.nextInt(20_000);
+    KeyWindow window = new KeyWindow(limits(limit, 1_000_000));
+    long next = 0;
+    for (int rest = random.nextInt(3 * limit); rest > 0; rest--) {
+      window.add(new UUID(next, next * 31), next++);
+    }
+    long first = next - window.size();
+    long end = next;
+    KeyPicture picture = window.picture(7, 8);
+    KeyWindow shown = new KeyWindow(limits(limit, 1_000_000));
+    boolean more = true;
+    while (more) {
+      int what = random.nextInt(20);
+      if (what == 0) {
+        window.limit(limits(1 + random.nextInt(limit), 1_000_000));
+        window.limit(limits(limit, 1_000_000));
+      }
+      for (int rest = random.nextInt(what < 5 ? limit : 50); rest > 0; rest--) {
+        window.add(new UUID(next, next * 31), next++);
+      }
+      ByteBuffer piece = picture.next();
+      more = piece != null;
+      if (piece != null) {
+        assertThat(piece.capacity()).isLessThanOrEqualTo(20 + 24 * KeyPicture.PIECE_KEYS);
+        decode(piece, shown);
+      }
+    }
+    assertThat(shown.size()).isEqualTo((int) (end - first));
+    for (long number = first; number < end; number++) {
+      assertThat(shown.contains(new UUID(number, number * 31), number + 999_999)).isTrue();
+      assertThat(shown.contains(new UUID(number, number * 31), number + 1_000_000)).isFalse();
+    }
+    for (int rest = 2 * limit; rest > 0; rest--) {
+      window.add(new UUID(next, next * 31), next++);
+    }
+    assertThat(picture.next()).isNull();
   }
 
   @Test
