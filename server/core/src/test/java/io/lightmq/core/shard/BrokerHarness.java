@@ -22,6 +22,10 @@ final class BrokerHarness {
   final long seed;
   final SimulatedDisk disk;
   SimulatedLoops loops;
+
+  /** What each look at the clock takes. */
+  long lookNanos;
+
   Broker broker;
   UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
   Shard.DestagingMaker destaging =
@@ -89,6 +93,7 @@ final class BrokerHarness {
     long passed = loops == null || !keepTime ? 0 : loops.clock().nanos();
     loops = new SimulatedLoops(seed * 31 + starts++);
     loops.simulatedClock().advance(passed);
+    loops.simulatedClock().looksTake(lookNanos);
     broker = Broker.begin(settings, wrap.apply(disk), loops, destaging);
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();

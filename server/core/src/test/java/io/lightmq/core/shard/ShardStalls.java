@@ -71,19 +71,21 @@ final class ShardStalls {
             new Command.Publish(peer, 1, i + 1, i + 1, 1, bytes.bytes(true, 0, "text " + i)));
         answers.acquire(2);
       }
+      long number = destinations;
       for (int round = 0; round < checkpoints; round++) {
         nanos.clear();
         measuring = true;
         long before = broker.metrics().checkpoints().done();
-        for (int i = 0; i < destinations; i += 100) {
+        broker.wantCheckpoint();
+        for (int i = 0;
+            i < destinations || broker.metrics().checkpoints().done() == before;
+            i += 100) {
           broker.submit(
               new Command.Publish(
-                  peer, 1, i + 1, destinations + 1 + round * ((destinations + 99) / 100) + i / 100,
-                  1, bytes.bytes(true, 0, "more " + i)));
-        }
-        broker.wantCheckpoint();
-        while (broker.metrics().checkpoints().done() == before) {
-          Thread.sleep(20);
+                  peer, 1, i % destinations + 1, ++number, 1, bytes.bytes(true, 0, "more " + i)));
+          if (i % 1_000 == 0) {
+            Thread.sleep(1);
+          }
         }
         Thread.sleep(1_500);
         measuring = false;

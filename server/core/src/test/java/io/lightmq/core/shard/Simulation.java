@@ -83,6 +83,8 @@ final class Simulation {
             1 << (15 + random.nextInt(3)),
             4 << 10,
             1 << 20);
+    // What is done in slices of a millisecond is cut after each step, after a few, or never.
+    harness.lookNanos = List.of(0L, 300_000L, 1_000_000L).get((int) (seed % 3));
     harness.wrap = plant::disk;
     harness.destaging = plant::destaging;
   }

@@ -61,6 +61,7 @@ final class SuppressionSimulation {
     this.h = new BrokerHarness(seed);
     this.setting = setting;
     this.link = new UUID(3, seed);
+    h.lookNanos = seed % 2 == 0 ? 0 : 1_000_000;
     h.settings = BrokerHarness.settings(16 << 10, 1 << 16, 8 << 10, 1 << 20);
   }
 

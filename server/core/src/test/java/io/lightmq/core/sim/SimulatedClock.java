@@ -2,12 +2,13 @@ package io.lightmq.core.sim;
 
 import io.lightmq.core.runtime.Clock;
 
-/** Time that moves only when told to. */
+/** Time that moves only when told to, or by a little each time that somebody looks. */
 public final class SimulatedClock implements Clock {
   private static final long START_MILLIS = 1_800_000_000_000L;
 
   private long nanos;
   private long wallShiftMillis;
+  private long lookNanos;
 
   @Override
   public long wallMillis() {
@@ -16,7 +17,13 @@ public final class SimulatedClock implements Clock {
 
   @Override
   public long nanos() {
+    nanos += lookNanos;
     return nanos;
+  }
+
+  /** Each look takes so long from now on, so that what is done in slices of time is cut. */
+  public void looksTake(long newLookNanos) {
+    lookNanos = newLookNanos;
   }
 
   /** Lets time pass. */
