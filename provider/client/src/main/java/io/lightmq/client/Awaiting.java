@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.LinkException;
+import io.lightmq.client.link.Uninterrupted;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import java.util.concurrent.CancellationException;
@@ -21,8 +22,23 @@ final class Awaiting {
     try {
       return future.get();
     } catch (InterruptedException e) {
-      future.cancel(false);
-      throw JmsFaults.interrupted(what, e);
+      if (future.cancel(false)) {
+        throw JmsFaults.interrupted(what, e);
+      }
+      Thread.currentThread().interrupt();
+      return answerWhenClosing(future, what); // it came in this moment, and nobody closes it again
+    } catch (ExecutionException | CancellationException e) {
+      throw fault(e, what);
+    }
+  }
+
+  /**
+   * The answer to a question that is part of closing something: an interrupt does not end the wait,
+   * and is set again after it.
+   */
+  static <T> T answerWhenClosing(CompletableFuture<T> future, String what) throws JMSException {
+    try {
+      return Uninterrupted.get(future);
     } catch (ExecutionException | CancellationException e) {
       throw fault(e, what);
     }

@@ -3,6 +3,8 @@ package io.lightmq.client;
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
 import io.lightmq.client.link.LinkException;
+import io.lightmq.client.link.LinkSettings;
+import io.lightmq.client.link.Uninterrupted;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.CompletionListener;
 import jakarta.jms.JMSException;
@@ -22,17 +24,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Calls the completion listeners of a session's asynchronous sends, in the order of the sends, one
- * at a time, on a thread of its own that begins with the first. The link's limit of unconfirmed
- * bytes bounds what waits here.
+ * at a time, on a thread of its own that begins with the first.
+ *
+ * <p>At most {@value #MAX_PLACES} sends wait here, and no more bytes than may be unconfirmed, but
+ * always one. A send beyond that waits for its send timeout and fails then. A listener's own sends
+ * cannot wait for it: they may go up to twice the bound, and fail at once beyond.
  */
 final class Completions {
   private static final Logger LOG = LoggerFactory.getLogger(Completions.class);
+
+  static final int MAX_PLACES = 16_384;
 
   private record Pending(
       @Nullable Object producer,
       CompletableFuture<Void> sending,
       Message message,
-      CompletionListener listener) {
+      CompletionListener listener,
+      int bytes) {
 
     boolean isOf(Object other) {
       return producer == other;
@@ -41,20 +49,25 @@ final class Completions {
 
   private final String threadName;
   private final long closeMillis;
+  private final int sendTimeoutMillis;
+  private final long maxBytes;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<Pending> pending = new ArrayDeque<>();
   private boolean closed;
-  private @Nullable Thread thread;
+  private volatile @Nullable Thread thread;
 
-  /**
-   * For a session.
-   *
-   * @param closeMillis how long closing waits for receipts before it gives their sends up
-   */
-  Completions(String threadName, long closeMillis) {
+  /** Taken by sends that wait for their listener, or are on their way here. */
+  private int places;
+
+  private long placeBytes;
+
+  /** For a session; closing waits for receipts as long as for an answer, then gives them up. */
+  Completions(String threadName, LinkSettings settings) {
     this.threadName = threadName;
-    this.closeMillis = closeMillis;
+    this.closeMillis = settings.requestTimeoutMillis();
+    this.sendTimeoutMillis = settings.sendTimeoutMillis();
+    this.maxBytes = settings.maxUnconfirmedBytes();
   }
 
   /** Whether the calling thread is the one that runs completion listeners. */
@@ -77,7 +90,71 @@ final class Completions {
   }
 
   /**
-   * Adds a send.
+   * Takes a place for a send, before it goes out; {@link #add} or {@link #giveBackPlace} has to
+   * follow.
+   *
+   * @throws JMSException if none gets free within the send timeout
+   */
+  void takePlace(int bytes) throws JMSException {
+    lock.lock();
+    try {
+      long leftNanos = isCurrent() ? 0 : TimeUnit.MILLISECONDS.toNanos(sendTimeoutMillis);
+      int times = isCurrent() ? 2 : 1;
+      while (isFull(bytes, times)) {
+        if (leftNanos <= 0) {
+          throw full();
+        }
+        leftNanos = changed.awaitNanos(leftNanos);
+      }
+      places++;
+      placeBytes += bytes;
+    } catch (InterruptedException e) {
+      throw JmsFaults.interrupted("completion listeners to return; the message was not sent", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isFull(int bytes, int times) {
+    return places >= times * MAX_PLACES
+        || (places > 0 && placeBytes + bytes > times * maxBytes);
+  }
+
+  private JMSException full() {
+    return JmsFaults.of(
+        FaultCode.RETRY_LATER,
+        "the message was not sent: "
+            + places
+            + " asynchronous sends with "
+            + placeBytes
+            + " bytes wait for their completion listeners, at most "
+            + MAX_PLACES
+            + " may, with "
+            + maxBytes
+            + " bytes (option maxUnconfirmedBytes); none returned within "
+            + sendTimeoutMillis
+            + " ms (option sendTimeoutMillis)",
+        null);
+  }
+
+  /** A send that has taken a place does not come. */
+  void giveBackPlace(int bytes) {
+    lock.lock();
+    try {
+      freePlace(bytes);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void freePlace(int bytes) {
+    places--;
+    placeBytes -= bytes;
+    changed.signalAll();
+  }
+
+  /**
+   * Adds a send that has a place.
    *
    * @param producer who may wait for its own sends, null if nobody does
    */
@@ -85,14 +162,16 @@ final class Completions {
       @Nullable Object producer,
       CompletableFuture<Void> sending,
       Message message,
-      CompletionListener listener) {
+      CompletionListener listener,
+      int bytes) {
     lock.lock();
     try {
-      pending.add(new Pending(producer, sending, message, listener));
+      pending.add(new Pending(producer, sending, message, listener, bytes));
       if (thread == null) {
-        thread = new Thread(this::run, threadName);
-        thread.setDaemon(false);
-        thread.start();
+        Thread begun = new Thread(this::run, threadName);
+        begun.setDaemon(false);
+        thread = begun;
+        begun.start();
       }
       changed.signalAll();
     } finally {
@@ -109,33 +188,39 @@ final class Completions {
           changed.awaitUninterruptibly();
         }
         if (pending.isEmpty()) {
+          thread = null; // a send that comes in the moment of the close gets another one
           return;
         }
         next = pending.peek();
       } finally {
         lock.unlock();
       }
-      call(next);
-      lock.lock();
       try {
-        pending.remove();
-        changed.signalAll();
+        call(next);
       } finally {
-        lock.unlock();
+        lock.lock();
+        try {
+          pending.remove();
+          freePlace(next.bytes());
+        } finally {
+          lock.unlock();
+        }
       }
     }
   }
 
-  private void call(Pending next) {
-    JMSException failure = null;
+  private static @Nullable JMSException failureOf(Pending send) {
     try {
-      next.sending().get();
+      Uninterrupted.get(send.sending());
+      return null;
     } catch (ExecutionException | CancellationException e) {
-      failure = Awaiting.fault(e, "sending asynchronously");
-    } catch (InterruptedException e) {
-      failure = JmsFaults.interrupted("a receipt", e);
+      return Awaiting.fault(e, "sending asynchronously");
     }
+  }
+
+  private void call(Pending next) {
     try {
+      JMSException failure = failureOf(next);
       if (failure == null) {
         next.listener().onCompletion(next.message());
       } else {
@@ -144,6 +229,7 @@ final class Completions {
     } catch (Throwable e) { // errors too, or whoever waits for this thread waits for ever
       LOG.warn("{}: a completion listener failed", threadName, e);
     }
+    Thread.interrupted(); // what a listener has left set is not for the next one
   }
 
   /** Waits until all sends so far are complete and their listeners have returned. */
@@ -163,31 +249,39 @@ final class Completions {
   /**
    * Waits until the sends of a producer are complete and their listeners have returned; gives up
    * those that get no receipt in time. A listener cannot wait for others: then it does nothing.
+   * Part of closing, so an interrupt does not end it.
    */
-  void await(Object producer) throws JMSException {
+  void await(Object producer) {
     if (isCurrent()) {
       return;
     }
+    boolean interrupted = false;
     lock.lock();
     try {
-      long leftNanos = TimeUnit.MILLISECONDS.toNanos(closeMillis);
+      long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(closeMillis);
       while (pending.stream().anyMatch(send -> send.isOf(producer))) {
-        if (leftNanos > 0) {
-          leftNanos = changed.awaitNanos(leftNanos);
-        } else {
+        long leftNanos = endNanos - System.nanoTime();
+        if (leftNanos <= 0) {
           giveUp(send -> send.isOf(producer), "the producer");
-          changed.await();
+          changed.awaitUninterruptibly();
+          continue;
+        }
+        try {
+          var unused = changed.awaitNanos(leftNanos);
+        } catch (InterruptedException e) {
+          interrupted = true;
         }
       }
-    } catch (InterruptedException e) {
-      throw JmsFaults.interrupted("asynchronous sends to complete", e);
     } finally {
       lock.unlock();
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
   /** Waits for all sends, gives up those that get no receipt, and ends the thread. */
-  void close() throws JMSException {
+  void close() {
     Thread ending;
     lock.lock();
     try {
@@ -200,14 +294,9 @@ final class Completions {
     if (ending == null || ending == Thread.currentThread()) {
       return;
     }
-    try {
-      ending.join(closeMillis);
-      if (ending.isAlive()) {
-        giveUp(send -> true, "the session");
-        ending.join();
-      }
-    } catch (InterruptedException e) {
-      throw JmsFaults.interrupted("asynchronous sends to complete", e);
+    if (!Uninterrupted.join(ending, closeMillis)) {
+      giveUp(send -> true, "the session");
+      Uninterrupted.join(ending);
     }
   }
 

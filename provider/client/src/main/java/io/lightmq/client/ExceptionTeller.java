@@ -1,10 +1,10 @@
 package io.lightmq.client;
 
+import io.lightmq.client.link.Uninterrupted;
 import jakarta.jms.ExceptionListener;
 import jakarta.jms.JMSException;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,6 +68,7 @@ final class ExceptionTeller {
       } catch (Throwable e) { // errors too, or the listener never hears anything again
         LOG.warn("an exception listener failed", e);
       }
+      Thread.interrupted(); // what a listener has left set is not for the next one
     }
   }
 
@@ -84,6 +85,11 @@ final class ExceptionTeller {
     return new Call(told, exception);
   }
 
+  /** Whether the calling thread runs the listener. */
+  synchronized boolean isCurrent() {
+    return running && Thread.currentThread() == thread;
+  }
+
   /** Tells nothing any more and waits, unless the listener itself asks, until it has returned. */
   void close() {
     Thread last;
@@ -95,12 +101,7 @@ final class ExceptionTeller {
     if (last == null || last == Thread.currentThread()) {
       return;
     }
-    try {
-      TimeUnit.MILLISECONDS.timedJoin(last, CLOSE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    if (last.isAlive()) {
+    if (!Uninterrupted.join(last, CLOSE_MILLIS)) {
       LOG.warn("an exception listener has not returned for {} ms", CLOSE_MILLIS);
     }
   }

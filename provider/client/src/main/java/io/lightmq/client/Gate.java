@@ -76,6 +76,11 @@ final class Gate {
     }
   }
 
+  /** Waits for a change, whatever interrupts the thread. */
+  void awaitUninterruptibly() {
+    changed.awaitUninterruptibly();
+  }
+
   /** Waits for a change; what is left of the time. */
   long awaitChange(long nanos) throws InterruptedException {
     if (nanos == FOREVER) {

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 /**
  * What a session in an explicit mode has handed over and not settled yet. A lost connection takes
@@ -48,37 +49,49 @@ final class HandedOver {
     open = none();
   }
 
-  /** Takes what is to be settled. */
-  List<Arrived> take() {
-    gate.lock();
-    try {
-      List<Arrived> taken = new ArrayList<>(open);
-      open = none();
-      return taken;
-    } finally {
-      gate.unlock();
+  /**
+   * What was taken, all in one moment.
+   *
+   * @param open what is to be settled
+   * @param lost what was lost with connections, so that it comes again
+   * @param stale whether a connection was lost since: then {@code open} comes again as well
+   */
+  record Taken(List<Arrived> open, List<Arrived> lost, BooleanSupplier stale) {
+    /** Whether something comes again, so that the rest cannot be settled as if nothing had been. */
+    boolean isLost() {
+      return !lost.isEmpty();
     }
   }
 
-  /** Takes one message; false if it is settled already, or lost. */
-  boolean take(Arrived place) {
-    return gate.look(() -> open.remove(place));
+  /** Takes everything. */
+  Taken take() {
+    return gate.look(
+        () -> {
+          Taken taken = new Taken(new ArrayList<>(open), new ArrayList<>(lost), lossFromNow());
+          open = none();
+          lost = none();
+          return taken;
+        });
   }
 
-  /** Takes one message that was lost with a connection; false if it was not. */
-  boolean takeLost(Arrived place) {
-    return gate.look(() -> lost.remove(place));
+  /** Takes one message; nothing if it is settled already. */
+  Taken take(Arrived place) {
+    return gate.look(
+        () ->
+            new Taken(
+                open.remove(place) ? List.of(place) : List.of(),
+                lost.remove(place) ? List.of(place) : List.of(),
+                lossFromNow()));
   }
 
-  /** Takes what was lost with connections. */
-  List<Arrived> takeLost() {
-    gate.lock();
-    try {
-      List<Arrived> taken = new ArrayList<>(lost);
-      lost = none();
-      return taken;
-    } finally {
-      gate.unlock();
-    }
+  /** Puts back what could not be settled; it is lost if a connection was meanwhile. */
+  void putBack(Taken taken) {
+    gate.change(() -> (taken.stale().getAsBoolean() ? lost : open).addAll(taken.open()));
+  }
+
+  /** Whether a connection will have been lost since; with the gate's lock held. */
+  BooleanSupplier lossFromNow() {
+    int now = losses.get();
+    return () -> losses.get() != now;
   }
 }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +78,7 @@ final class Inbox {
     this.handedOver = new HandedOver(mode, gate);
     this.acknowledging = new Acknowledging(mode, link, gate);
     this.begun = new Begun(mode, link, sessionId);
-    this.returns = new Returning(mode, link, gate, requestTimeoutMillis);
+    this.returns = new Returning(mode, link, gate, handedOver, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
     this.listening = new Listening(this, gate, mode, consumers, threadName, tell);
   }
@@ -92,7 +93,7 @@ final class Inbox {
       gate.signal();
       if (gate.isClosed() || consumer.closed) {
         consumer.ended(delivery.pullId());
-        returns.unattempted(came);
+        returns.unattempted(came, handedOver.lossFromNow());
         return;
       }
       consumer.add(delivery.pullId(), came);
@@ -201,8 +202,9 @@ final class Inbox {
    * @return whether it may be closed in the broker too: false while messages that it handed over
    *     are not settled
    */
-  boolean close(ConsumerQueue consumer) throws JMSException {
+  boolean close(ConsumerQueue consumer) {
     List<Arrived> waiting;
+    BooleanSupplier stale;
     boolean over;
     gate.lock();
     try {
@@ -210,6 +212,7 @@ final class Inbox {
       gate.signal();
       listening.awaitEnd(consumer);
       waiting = consumer.drain();
+      stale = handedOver.lossFromNow();
       over = consumer.isOver();
       if (over) {
         consumers.remove(consumer);
@@ -219,7 +222,7 @@ final class Inbox {
       gate.unlock();
     }
     if (!over) {
-      returns.unattempted(waiting);
+      returns.unattempted(waiting, stale);
     }
     return over;
   }
@@ -228,50 +231,58 @@ final class Inbox {
 
   /**
    * The next message, converted, or null when the time is over. A message that cannot be converted
-   * stays first.
+   * stays first. While it is converted, which runs code of the application, its consumer stays open
+   * in the broker for it; if consumer or session is closed meanwhile, it goes back unseen.
    */
   <T> @Nullable T receive(ConsumerQueue consumer, long waitMillis, Converter<T> converter)
       throws JMSException {
-    Arrived next;
-    int lossesBefore;
+    Batch next;
     begun.begins(false);
     gate.lock();
     try {
-      next = receiving.next(consumer, waitMillis);
-      lossesBefore = handedOver.losses();
-      if (next == null) {
+      Arrived taken = receiving.next(consumer, waitMillis);
+      if (taken == null) {
         return null;
       }
+      consumer.handedOver();
+      next = new Batch(List.of(taken), handedOver.losses());
     } finally {
       gate.unlock();
     }
     T converted;
     try {
-      converted = converter.convert(message(next));
-    } catch (JMSException | RuntimeException e) {
-      gate.change(
-          () -> {
-            boolean stale = handedOver.losses() != lossesBefore && mode != AckMode.NONE;
-            if (!stale && !gate.isClosed() && !consumer.closed) {
-              consumer.putBack(next);
-            }
-          });
+      converted = converter.convert(message(next.messages().get(0)));
+    } catch (Throwable e) { // errors too, or nobody knows of the message any more
+      putBack(consumer, next, next.messages());
       throw e;
     }
-    gate.lock();
-    try {
-      if (mode.isExplicit()) {
-        consumer.handedOver();
-        handedOver.add(next, lossesBefore);
-        begun.handedOver(next, false);
-      } else {
-        acknowledging.acknowledge(next);
-      }
-      pullMore(consumer);
-    } finally {
-      gate.unlock();
+    return handOver(consumer, next) ? converted : null;
+  }
+
+  /** Hands over what is converted; false if it went back, since consumer or session are closed. */
+  private boolean handOver(ConsumerQueue consumer, Batch next) {
+    Arrived message = next.messages().get(0);
+    boolean open =
+        gate.look(
+            () -> {
+              if (gate.isClosed() || consumer.closed) {
+                return false;
+              }
+              if (mode.isExplicit()) {
+                handedOver.add(message, next.losses());
+                begun.handedOver(message, false);
+              } else {
+                acknowledging.acknowledge(message);
+              }
+              pullMore(consumer);
+              return true;
+            });
+    if (!open) {
+      goesBack(next, next.messages());
+    } else if (!mode.isExplicit()) {
+      settled(next.messages());
     }
-    return converted;
+    return open;
   }
 
   /** The message in what has arrived. */
@@ -289,11 +300,16 @@ final class Inbox {
     }
   }
 
-  /** A message goes to a listener; with the gate's lock held. */
-  void handOver(Arrived message) {
+  /**
+   * A message goes to a listener; with the gate's lock held.
+   *
+   * @return whether a connection was lost since
+   */
+  BooleanSupplier handOver(Arrived message) {
     handedOver.add(message, handedOver.losses());
     // A connection consumer's messages are in flight to its own session in the broker.
     message.consumer().inbox().begun.handedOver(message, true);
+    return handedOver.lossFromNow();
   }
 
   /** A listener has done its message; with the gate's lock held. */
@@ -316,44 +332,38 @@ final class Inbox {
         });
   }
 
-  /** Hands nothing over any more, and waits until a running listener has ended. */
-  void stop() throws JMSException {
+  /** Hands nothing over any more; a listener that runs goes on. */
+  void pause() {
+    gate.change(() -> gate.started(false));
+  }
+
+  /** Waits until a listener that runs has ended; an interrupt does not end that. */
+  void awaitListener() {
     gate.lock();
     try {
-      gate.started(false);
       listening.awaitEnd(null);
     } finally {
       gate.unlock();
     }
   }
 
-  /** What was handed over and not settled; the caller settles it. */
-  List<Arrived> takeDelivered() {
-    return handedOver.take();
+  /** What was handed over, for the caller to settle, and what of it was lost with connections. */
+  HandedOver.Taken take() {
+    HandedOver.Taken taken = handedOver.take();
+    settled(taken.lost());
+    return taken;
   }
 
-  /**
-   * Whether messages that were handed over and not settled are lost with a connection, so that they
-   * come again; asking forgets them.
-   */
-  boolean takeLost() {
-    List<Arrived> lost = handedOver.takeLost();
-    settled(lost);
-    return !lost.isEmpty();
+  /** As {@link #take()} one message, which is in neither list if it is settled. */
+  HandedOver.Taken take(Arrived place) {
+    HandedOver.Taken taken = handedOver.take(place);
+    settled(taken.lost());
+    return taken;
   }
 
-  /** Takes one message that was handed over, to settle it; false if it is settled or lost. */
-  boolean takeDelivered(Arrived place) {
-    return handedOver.take(place);
-  }
-
-  /** Whether a message that was handed over is lost with a connection; asking forgets it. */
-  boolean takeLost(Arrived place) {
-    boolean lost = handedOver.takeLost(place);
-    if (lost) {
-      settled(List.of(place));
-    }
-    return lost;
+  /** What could not be settled is as it was before it was taken. */
+  void untake(HandedOver.Taken taken) {
+    handedOver.putBack(taken);
   }
 
   /** These are acknowledged or given back; consumers that waited for it may be closed now. */
@@ -384,7 +394,8 @@ final class Inbox {
    * Gives back what was handed over and what waits, so that it comes again in order. What a
    * connection consumer has loaded goes back with what waits there.
    */
-  void recover(List<Arrived> attempted) throws JMSException {
+  void recover(HandedOver.Taken taken) throws JMSException {
+    List<Arrived> attempted = taken.open();
     List<Arrived> loaded = listening.takeLoaded();
     Map<Inbox, List<Arrived>> attemptedIn = byInbox(attempted);
     Map<Inbox, List<Arrived>> loadedIn = byInbox(loaded);
@@ -397,7 +408,8 @@ final class Inbox {
             each.consumers,
             attemptedIn.getOrDefault(each, List.of()),
             loadedIn.getOrDefault(each, List.of()),
-            null);
+            null,
+            taken.stale());
       }
     } finally {
       settled(attempted);
@@ -414,13 +426,14 @@ final class Inbox {
   }
 
   /** A listener has failed: its message comes again, before what waits behind it. */
-  void comeAgain(Arrived message, @Nullable String cause) throws JMSException {
+  void comeAgain(Arrived message, @Nullable String cause, BooleanSupplier stale)
+      throws JMSException {
     List<Arrived> loaded = listening.takeLoaded();
     try {
       message
           .consumer()
           .inbox()
-          .giveBack(List.of(message.consumer()), List.of(message), loaded, cause);
+          .giveBack(List.of(message.consumer()), List.of(message), loaded, cause, stale);
     } finally {
       settled(loaded);
     }
@@ -431,10 +444,11 @@ final class Inbox {
       List<ConsumerQueue> from,
       List<Arrived> attempted,
       List<Arrived> unattempted,
-      @Nullable String cause)
+      @Nullable String cause,
+      BooleanSupplier stale)
       throws JMSException {
     try {
-      returns.inOrder(from, attempted, unattempted, cause);
+      returns.inOrder(from, attempted, unattempted, cause, stale);
     } finally {
       gate.change(() -> consumers.forEach(this::pullMore));
     }
@@ -442,8 +456,14 @@ final class Inbox {
 
   /** Gives back messages that were taken and not handed over, without waiting. */
   void unattempted(List<Arrived> taken) {
-    returns.unattempted(taken);
+    returns.unattempted(taken, gate.look(handedOver::lossFromNow));
     settled(taken);
+  }
+
+  /** Gives back messages of a batch that nobody has begun with, without waiting. */
+  void goesBack(Batch batch, List<Arrived> messages) {
+    returns.unattempted(messages, () -> isStale(batch));
+    settled(messages);
   }
 
   // ---- connection consumers ----
@@ -497,7 +517,8 @@ final class Inbox {
     boolean waiting =
         gate.look(
             () -> {
-              if (isStale(batch) || gate.isClosed() || consumer.closed) {
+              boolean gone = isStale(batch) && mode != AckMode.NONE;
+              if (gone || gate.isClosed() || consumer.closed) {
                 return false;
               }
               for (int i = messages.size() - 1; i >= 0; i--) {
@@ -507,7 +528,7 @@ final class Inbox {
               return true;
             });
     if (!waiting) {
-      unattempted(messages);
+      goesBack(batch, messages);
     }
   }
 
@@ -522,7 +543,7 @@ final class Inbox {
   }
 
   /** Ends it: wakes receivers, waits for a running listener and for the thread. */
-  void close() throws JMSException {
+  void close() {
     gate.lock();
     try {
       gate.close();

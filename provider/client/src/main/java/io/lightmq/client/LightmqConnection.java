@@ -48,8 +48,9 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private final Events events = new Events();
   private @Nullable String clientId;
   private boolean used;
+  private boolean settingClientId;
   private boolean started;
-  private volatile boolean closed;
+  private final Closing closing = new Closing();
   private volatile boolean linkLost;
   private volatile @Nullable LinkException failure;
   private final ExceptionTeller exceptions = new ExceptionTeller();
@@ -104,7 +105,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   }
 
   void requireOpen() throws JMSException {
-    if (closed) {
+    if (closing.hasBegun()) {
       throw JmsFaults.closed("connection");
     }
     LinkException cause = failure;
@@ -140,7 +141,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     }
   }
 
-  void closing(LightmqSession session) {
+  void closed(LightmqSession session) {
     sessions.remove(session);
   }
 
@@ -167,7 +168,18 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   }
 
   @Override
-  public synchronized void setClientID(@Nullable String newId) throws JMSException {
+  public void setClientID(@Nullable String newId) throws JMSException {
+    beginSettingClientId(newId);
+    boolean set = false;
+    try {
+      Awaiting.answer(link.setClientId(String.valueOf(newId)), "setting the client id " + newId);
+      set = true;
+    } finally {
+      setClientId(set ? newId : null);
+    }
+  }
+
+  private synchronized void beginSettingClientId(@Nullable String newId) throws JMSException {
     requireOpen();
     if (settings.link().clientId() != null) {
       throw JmsFaults.illegalState(
@@ -183,7 +195,14 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     if (newId == null || newId.isEmpty()) {
       throw JmsFaults.invalidClientId("a client id has at least one character");
     }
-    Awaiting.answer(link.setClientId(newId), "setting the client id " + newId);
+    if (settingClientId) {
+      throw JmsFaults.illegalState("another thread is setting the client id");
+    }
+    settingClientId = true;
+  }
+
+  private synchronized void setClientId(@Nullable String newId) {
+    settingClientId = false;
     clientId = newId;
   }
 
@@ -209,12 +228,16 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     requireOpen();
     LightmqSession session = new LightmqSession(this, kind, mode);
     synchronized (this) {
-      sessions.add(session);
-      if (started) {
-        session.inbox().start();
+      if (!closing.hasBegun()) {
+        sessions.add(session);
+        if (started) {
+          session.inbox().start();
+        }
+        return session;
       }
     }
-    return session;
+    session.close();
+    throw JmsFaults.closed("connection");
   }
 
   @Override
@@ -252,12 +275,16 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
       throws JMSException {
     LightmqConnectionConsumer consumer = LightmqConnectionConsumer.open(this, pool, count, opening);
     synchronized (this) {
-      connectionConsumers.add(consumer);
-      if (started) {
-        consumer.start();
+      if (!closing.hasBegun()) {
+        connectionConsumers.add(consumer);
+        if (started) {
+          consumer.start();
+        }
+        return consumer;
       }
     }
-    return consumer;
+    consumer.close();
+    throw JmsFaults.closed("connection");
   }
 
   private ConnectionConsumer subscribe(
@@ -382,13 +409,11 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     use();
     synchronized (this) {
       started = false;
+      connectionConsumers.forEach(consumer -> consumer.inbox().pause());
+      sessions.forEach(session -> session.inbox().pause());
     }
-    for (LightmqConnectionConsumer consumer : connectionConsumers) {
-      consumer.stop();
-    }
-    for (LightmqSession session : sessions) {
-      session.inbox().stop();
-    }
+    // Not under the monitor: listeners may take their time, and ask the connection for something.
+    sessions.forEach(session -> session.inbox().awaitListener());
   }
 
   /** A completion listener may stop its connection: stopping does not wait for it. */
@@ -410,38 +435,58 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     }
   }
 
+  /** Whether the calling thread runs a listener of this connection, so that it must not wait. */
+  private boolean isInCallback() {
+    return exceptions.isCurrent() || sessions.stream().anyMatch(LightmqSession::isInCallback);
+  }
+
+  /**
+   * Closes it; of several threads that do, all wait until it is done, but for its own listeners. An
+   * interrupt does not end that. Holds no lock, for it waits for listeners.
+   */
   @Override
   public void close() throws JMSException {
-    if (closed) {
+    if (!closing.hasBegun()) {
+      refuseInCallback("closed");
+    }
+    boolean first;
+    synchronized (this) {
+      first = closing.begin(); // from here on nothing is added to what is closed below
+    }
+    if (!first) {
+      if (!isInCallback()) {
+        closing.awaitDone();
+      }
       return;
     }
-    refuseInCallback("closed");
-    closed = true;
-    if (linkLost) {
-      link.close(); // else listeners that wait for the broker hold up the close
-    }
-    JMSException first = null;
-    for (LightmqConnectionConsumer consumer : connectionConsumers) {
-      try {
-        consumer.close();
-      } catch (JMSException e) {
-        LOG.debug("closing a connection consumer failed", e);
+    try {
+      if (linkLost) {
+        link.close(); // else listeners that wait for the broker hold up the close
       }
+      connectionConsumers.forEach(consumer -> closeQuietly(consumer::close));
+      sessions.forEach(session -> closeQuietly(session::close));
+      sessions.clear();
+      routes.clear();
+    } finally {
+      closeLink();
     }
-    for (LightmqSession session : new ArrayList<>(sessions)) {
-      try {
-        session.shut();
-      } catch (JMSException e) {
-        LOG.debug("closing a session failed", e);
-        first = first == null ? e : first;
-      }
+  }
+
+  private void closeLink() {
+    try {
+      link.close();
+    } finally {
+      exceptions.close();
+      closing.done();
     }
-    sessions.clear();
-    routes.clear();
-    link.close();
-    exceptions.close();
-    if (first != null && Thread.currentThread().isInterrupted()) {
-      throw first;
+  }
+
+  /** The broker closes what it was not asked to, at the latest when the link ends. */
+  private static void closeQuietly(Unchecked.Action close) {
+    try {
+      close.run();
+    } catch (JMSException e) {
+      LOG.debug("closing a part of a connection failed", e);
     }
   }
 

@@ -10,6 +10,7 @@ import jakarta.jms.JMSException;
 import jakarta.jms.ServerSession;
 import jakarta.jms.ServerSessionPool;
 import jakarta.jms.Session;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +38,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
   private final SessionConsumers consumers;
   private final ConsumerQueue queue;
   private final ListenerPause pause = new ListenerPause();
-  private volatile boolean closed;
+  private final Closing closing = new Closing();
 
   private LightmqConnectionConsumer(
       LightmqConnection connection,
@@ -98,7 +99,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     LightmqConnectionConsumer opened;
     try {
       opened = new LightmqConnectionConsumer(connection, pool, maxMessages, session, opening);
-    } catch (JMSException | RuntimeException e) {
+    } catch (JMSException | RuntimeException | Error e) {
       var unused = connection.link().closeSession(session);
       throw e;
     }
@@ -114,24 +115,27 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
 
   // ---- feeding ----
 
+  /** Goes on until the end, whatever pool and sessions throw, errors too, and tells of it. */
   private void feed() {
-    try {
-      while (inbox.awaitMessage(queue, pause)) {
-        try {
+    boolean more = true;
+    while (more) {
+      try {
+        more = inbox.awaitMessage(queue, pause);
+        if (more) {
           feedOnce();
           pause.succeeded();
-        } catch (JMSException | RuntimeException e) {
-          pause.failed();
-          tell(e);
         }
+      } catch (Throwable e) {
+        pause.failed();
+        tell(e);
       }
-    } catch (JMSException e) {
-      LOG.warn("{}: interrupted; it feeds no sessions any more", Thread.currentThread().getName());
+      Thread.interrupted(); // what the pool has left set is no reason to end
     }
   }
 
-  private void tell(Exception failure) {
-    if (!closed) {
+  private void tell(Throwable failure) {
+    if (!closing.hasBegun()) {
+      LOG.warn("{}: feeding a session failed; it goes on", Thread.currentThread().getName());
       connection.tell(
           failure instanceof JMSException jms
               ? jms
@@ -139,21 +143,46 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     }
   }
 
+  /** A session that the pool has given is started in any case: that gives it back to the pool. */
   private void feedOnce() throws JMSException {
     ServerSession server = pool.getServerSession();
     if (server == null) {
       throw JmsFaults.illegalState("the server session pool gave null instead of a session");
     }
+    Loaded loaded;
+    try {
+      loaded = load(server);
+    } catch (Throwable e) {
+      startIdle(server, e);
+      throw e;
+    }
+    try {
+      server.start();
+    } catch (Throwable e) {
+      List<Arrived> left = loaded.session().unload(loaded.batch().messages());
+      inbox.putBack(queue, loaded.batch(), left);
+      throw e;
+    }
+  }
+
+  private record Loaded(LightmqSession session, Inbox.Batch batch) {}
+
+  /** Loads what there is, which may be nothing. */
+  private Loaded load(ServerSession server) throws JMSException {
     LightmqSession session = sessionOf(server);
+    Thread.interrupted(); // what the pool has left set would end the wait for the broker
     Inbox.Batch batch = inbox.take(queue, maxMessages);
     if (!batch.messages().isEmpty() && !load(session, batch)) {
       inbox.putBack(queue, batch, batch.messages());
     }
+    return new Loaded(session, batch);
+  }
+
+  private static void startIdle(ServerSession server, Throwable failure) {
     try {
-      server.start(); // also with nothing to run: it gives the pool its session back
-    } catch (JMSException | RuntimeException e) {
-      inbox.putBack(queue, batch, session.unload());
-      throw e;
+      server.start();
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
     }
   }
 
@@ -172,8 +201,9 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
   private boolean load(LightmqSession session, Inbox.Batch batch) throws JMSException {
     try {
       return session.load(batch.messages(), () -> inbox.isStale(batch));
-    } catch (JMSException | RuntimeException e) {
-      inbox.settled(batch.messages());
+    } catch (Throwable e) {
+      // Where they could not be acknowledged beforehand, they wait in the broker again.
+      inbox.goesBack(batch, batch.messages());
       throw e;
     }
   }
@@ -184,13 +214,9 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     inbox.start();
   }
 
-  void stop() throws JMSException {
-    inbox.stop();
-  }
-
   @Override
   public ServerSessionPool getServerSessionPool() throws JMSException {
-    if (closed) {
+    if (closing.hasBegun()) {
       throw JmsFaults.closed("connection consumer");
     }
     connection.requireOpen();
@@ -203,13 +229,17 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
    */
   @Override
   public void close() throws JMSException {
-    if (closed) {
+    if (!closing.begin()) {
+      closing.awaitDone();
       return;
     }
-    closed = true;
-    connection.closing(this);
-    inbox.close();
-    consumers.close(queue);
+    try {
+      connection.closing(this);
+      inbox.close();
+      consumers.close(queue);
+    } finally {
+      closing.done();
+    }
   }
 
   private void closeInBroker() {

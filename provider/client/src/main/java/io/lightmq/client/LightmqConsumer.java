@@ -90,6 +90,7 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
   @Override
   public void close() throws JMSException {
     if (!closed) {
+      session.refuseInCompletion("close");
       closed = true;
       session.closeConsumer(queue);
     }

@@ -21,6 +21,7 @@ import jakarta.jms.TemporaryTopic;
 import jakarta.jms.TextMessage;
 import jakarta.jms.Topic;
 import java.io.Serializable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,7 @@ final class LightmqContext implements JMSContext {
   private final AtomicInteger sharers;
   private final LightmqSession session;
   private boolean autoStart = true;
-  private boolean closed;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   private LightmqContext(LightmqConnection connection, AtomicInteger sharers, int mode)
       throws JMSException {
@@ -115,26 +116,45 @@ final class LightmqContext implements JMSContext {
     return autoStart;
   }
 
+  /**
+   * Closes it; the last of a connection's contexts closes the connection. Holds no lock, for it
+   * waits for listeners, which may close contexts as well.
+   */
   @Override
-  public synchronized void close() {
-    if (closed) {
-      return;
-    }
+  public void close() {
     Unchecked.run(
         () -> {
-          if (session.isInCallback()) {
+          boolean inCallback = session.isInCallback();
+          if (inCallback && !closed.get()) {
             throw JmsFaults.illegalState("a context cannot be closed by its own listener");
           }
-          if (sharers.get() == 1) {
-            connection.refuseInCallback("closed");
-          }
-          closed = true;
-          if (sharers.decrementAndGet() == 0) {
-            connection.close();
-          } else {
-            session.close();
+          if (closed.compareAndSet(false, true)) {
+            closeShare();
+          } else if (!inCallback) {
+            session.close(); // waits for the thread that closes it
           }
         });
+  }
+
+  private void closeShare() throws JMSException {
+    int left = sharers.get();
+    boolean given = false;
+    try {
+      while (!given) {
+        if (left == 1) {
+          connection.refuseInCallback("closed");
+        }
+        given = sharers.compareAndSet(left, left - 1);
+        left = given ? left - 1 : sharers.get();
+      }
+    } finally {
+      closed.set(given);
+    }
+    if (left == 0) {
+      connection.close();
+    } else {
+      session.close();
+    }
   }
 
   // ---- messages and destinations ----

@@ -150,9 +150,12 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
     if (!closed) {
       session.outbound().refuseInCompletion(this);
       closed = true;
-      session.outbound().awaitSends(this);
-      if (target != null) {
-        session.outbound().close(target);
+      try {
+        session.outbound().awaitSends(this);
+      } finally {
+        if (target != null) {
+          session.outbound().close(target);
+        }
       }
     }
   }

@@ -54,7 +54,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final SessionConsumers consumers;
   private final Set<LightmqBrowser> browsers = ConcurrentHashMap.newKeySet();
   private final Settling settling;
-  private volatile boolean closed;
+  private final Closing closing = new Closing();
 
   LightmqSession(LightmqConnection connection, Domain domain, AckMode asked) throws JMSException {
     this.connection = connection;
@@ -78,7 +78,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             this::transaction,
             connection::tell);
     this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
-    this.completions = new Completions(name + "-sent", settings.link().requestTimeoutMillis());
+    this.completions = new Completions(name + "-sent", settings.link());
     this.outbound =
         new Outbound(
             settings,
@@ -127,7 +127,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   }
 
   void requireOpen() throws JMSException {
-    if (closed) {
+    if (closing.hasBegun()) {
       throw JmsFaults.closed("session");
     }
     connection.requireOpen();
@@ -138,7 +138,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     return inbox.isDispatcher() || completions.isCurrent();
   }
 
-  private void refuseInCompletion(String call) throws JMSException {
+  void refuseInCompletion(String call) throws JMSException {
     if (completions.isCurrent()) {
       throw JmsFaults.illegalState(call + " must not be called from a completion listener");
     }
@@ -384,8 +384,7 @@ final class LightmqSession implements QueueSession, TopicSession {
 
   /** Closes a consumer; in the broker once its messages are settled. */
   void closeConsumer(ConsumerQueue queue) throws JMSException {
-    refuseInCompletion("close");
-    if (!closed) {
+    if (!closing.hasBegun()) {
       consumers.close(queue);
     }
   }
@@ -518,46 +517,59 @@ final class LightmqSession implements QueueSession, TopicSession {
    * @return false if they are stale or the session is closed
    */
   boolean load(List<Arrived> messages, BooleanSupplier stale) throws JMSException {
+    if (closing.hasBegun() || stale.getAsBoolean()) {
+      return false;
+    }
     if (mode == AckMode.NONE) {
-      Awaiting.answer(link.acknowledgeSurely(Arrived.places(messages)), "taking messages");
+      Awaiting.answer(link.acknowledgeSurely(Arrived.places(messages), stale), "taking messages");
     }
     return inbox.listening().load(messages, stale);
   }
 
-  /** Takes back what was loaded and has not been run. */
-  List<Arrived> unload() {
-    return inbox.listening().takeLoaded();
+  /** Takes back what of these messages was loaded and has not been run. */
+  List<Arrived> unload(List<Arrived> messages) {
+    return inbox.listening().takeLoaded(messages);
   }
 
+  /** Closes it; of several threads that do, all wait until it is done. */
   @Override
   public void close() throws JMSException {
-    if (closed) {
-      return;
-    }
     if (isInCallback()) {
+      if (closing.hasBegun()) {
+        return; // by another thread, which waits for this listener
+      }
       throw JmsFaults.illegalState("a session cannot be closed by its own listener");
     }
-    connection.closing(this);
-    shut();
-  }
-
-  /** Closes it, but for the connection's book-keeping. */
-  void shut() throws JMSException {
-    if (closed) {
+    if (!closing.begin()) {
+      closing.awaitDone();
       return;
     }
-    closed = true;
-    inbox.close();
-    completions.close();
-    List<Arrived> delivered = inbox.takeDelivered();
-    if (!delivered.isEmpty()) {
-      var unused = link.giveBack(Arrived.places(delivered), true);
-      inbox.settled(delivered); // connection consumers may wait for it
+    // It stays with its connection until it is closed: who closes that meanwhile waits for it.
+    try {
+      inbox.close();
+    } finally {
+      closeBehindListeners();
     }
-    inbox.takeLost();
-    consumers.forget();
-    browsers.forEach(LightmqBrowser::forget);
-    browsers.clear();
-    Awaiting.answer(link.closeSession(id), "closing a session");
+  }
+
+  private void closeBehindListeners() throws JMSException {
+    try {
+      completions.close();
+      HandedOver.Taken taken = inbox.take();
+      if (!taken.open().isEmpty()) {
+        var unused = link.giveBack(Arrived.places(taken.open()), true, null, taken.stale());
+        inbox.settled(taken.open()); // connection consumers may wait for it
+      }
+      consumers.forget();
+      browsers.forEach(LightmqBrowser::forget);
+      browsers.clear();
+    } finally {
+      try {
+        Awaiting.answerWhenClosing(link.closeSession(id), "closing a session");
+      } finally {
+        connection.closed(this);
+        closing.done();
+      }
+    }
   }
 }

@@ -1,7 +1,6 @@
 package io.lightmq.client;
 
-import io.lightmq.client.fault.JmsFaults;
-import jakarta.jms.JMSException;
+import io.lightmq.client.link.Uninterrupted;
 
 /**
  * The thread that runs the message listeners of a session's consumers, one message at a time, until
@@ -18,6 +17,8 @@ final class ListenerRunner {
                   work != null;
                   work = listening.awaitWork()) {
                 listening.run(work);
+                // What a listener has left set would end the waits for the next message.
+                Thread.interrupted();
               }
             },
             name);
@@ -31,14 +32,9 @@ final class ListenerRunner {
   }
 
   /** Waits for the thread's end, if another one asks. */
-  void join() throws JMSException {
-    if (Thread.currentThread() == thread) {
-      return;
-    }
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      throw JmsFaults.interrupted("the session's thread to end", e);
+  void join() {
+    if (Thread.currentThread() != thread) {
+      Uninterrupted.join(thread);
     }
   }
 }

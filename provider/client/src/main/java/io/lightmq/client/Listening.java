@@ -23,8 +23,12 @@ import org.slf4j.LoggerFactory;
 final class Listening {
   private static final Logger LOG = LoggerFactory.getLogger(Listening.class);
 
-  /** A message that is to be given to a listener. */
-  record Work(Arrived message, MessageListener listener) {}
+  /**
+   * A message that is to be given to a listener.
+   *
+   * @param stale whether a connection was lost since it was taken, so that it comes again
+   */
+  record Work(Arrived message, MessageListener listener, BooleanSupplier stale) {}
 
   private final Inbox inbox;
   private final Gate gate;
@@ -73,7 +77,7 @@ final class Listening {
   void set(ConsumerQueue consumer, @Nullable MessageListener listener) throws JMSException {
     gate.lock();
     try {
-      awaitEnd(consumer);
+      awaitEndOrInterrupt(consumer);
       consumer.listener = listener;
       if (listener != null) {
         if (runner == null && !gate.isClosed()) {
@@ -91,7 +95,7 @@ final class Listening {
   void set(@Nullable MessageListener listener) throws JMSException {
     gate.lock();
     try {
-      awaitEnd(null);
+      awaitEndOrInterrupt(null);
       sessionListener = listener;
     } finally {
       gate.unlock();
@@ -107,11 +111,24 @@ final class Listening {
     }
   }
 
-  /** Waits for a running listener of a consumer, or of any; not on its own thread. */
-  void awaitEnd(@Nullable ConsumerQueue consumer) throws JMSException {
-    while (dispatching != null && (consumer == null || dispatching == consumer) && !isCurrent()) {
+  /**
+   * Waits for a running listener of a consumer, or of any; not on its own thread. An interrupt does
+   * not end the wait.
+   */
+  void awaitEnd(@Nullable ConsumerQueue consumer) {
+    while (isRunning(consumer)) {
+      gate.awaitUninterruptibly();
+    }
+  }
+
+  private void awaitEndOrInterrupt(@Nullable ConsumerQueue consumer) throws JMSException {
+    while (isRunning(consumer)) {
       gate.await(Gate.FOREVER, "a message listener to end");
     }
+  }
+
+  private boolean isRunning(@Nullable ConsumerQueue consumer) {
+    return dispatching != null && (consumer == null || dispatching == consumer) && !isCurrent();
   }
 
   // ---- listeners of consumers ----
@@ -129,9 +146,9 @@ final class Listening {
         if (ready != null && ready.listener != null) {
           Arrived next = ready.take();
           ready.handedOver();
-          begin(next);
+          Work work = begin(next, ready.listener);
           inbox.pullMore(ready);
-          return new Work(next, ready.listener);
+          return work;
         }
         try {
           awaitChange(pauseNanos);
@@ -149,10 +166,10 @@ final class Listening {
     var unused = gate.awaitChange(pauseNanos > 0 ? pauseNanos : Gate.FOREVER);
   }
 
-  private void begin(Arrived message) {
+  private Work begin(Arrived message, MessageListener listener) {
     dispatching = message.consumer();
     thread = Thread.currentThread();
-    inbox.handOver(message);
+    return new Work(message, listener, inbox.handOver(message));
   }
 
   // ---- the session's own listener ----
@@ -171,6 +188,20 @@ final class Listening {
           }
           loaded.addAll(messages);
           return true;
+        });
+  }
+
+  /** Takes back what of these waits to be run; the caller settles it. */
+  List<Arrived> takeLoaded(List<Arrived> some) {
+    return gate.look(
+        () -> {
+          List<Arrived> taken = new ArrayList<>();
+          for (Arrived message : some) {
+            if (loaded.removeIf(waiting -> waiting == message)) {
+              taken.add(message);
+            }
+          }
+          return taken;
         });
   }
 
@@ -204,9 +235,7 @@ final class Listening {
         }
         long pauseNanos = pause.nanosLeft();
         if (dispatching == null && gate.hands() && pauseNanos <= 0) {
-          Arrived next = loaded.remove();
-          begin(next);
-          return new Work(next, listener);
+          return begin(loaded.remove(), listener);
         }
         awaitChange(pauseNanos);
       }
@@ -237,24 +266,39 @@ final class Listening {
 
   // ---- running ----
 
-  /** Runs a listener and settles its message. */
+  /**
+   * Runs a listener and settles its message. The listener may leave the thread interrupted, which
+   * must not end the wait for the broker that takes the message back.
+   */
   void run(Work work) {
     Arrived message = work.message();
-    Throwable failure = ran(work);
-    if (!mode.isExplicit() && isToComeAgain(message, failure != null)) {
-      try {
-        inbox.comeAgain(message, failure == null ? null : text(failure));
-      } catch (JMSException e) {
-        LOG.debug("{}: returning a message failed", name, e);
+    boolean interrupted = false;
+    try {
+      Throwable failure = ran(work);
+      interrupted = Thread.interrupted();
+      if (!mode.isExplicit() && isToComeAgain(message, failure != null)) {
+        comeAgain(work, failure);
+      }
+    } finally {
+      gate.change(
+          () -> {
+            dispatching = null;
+            thread = null;
+          });
+      if (!mode.isExplicit()) {
+        inbox.settled(List.of(message));
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt(); // on a thread of the application it is the caller's
       }
     }
-    gate.change(
-        () -> {
-          dispatching = null;
-          thread = null;
-        });
-    if (!mode.isExplicit()) {
-      inbox.settled(List.of(message));
+  }
+
+  private void comeAgain(Work work, @Nullable Throwable failure) {
+    try {
+      inbox.comeAgain(work.message(), failure == null ? null : text(failure), work.stale());
+    } catch (JMSException e) {
+      LOG.debug("{}: returning a message failed", name, e);
     }
   }
 
@@ -308,7 +352,7 @@ final class Listening {
   }
 
   /** Waits for the thread's end, if another one asks; the gate is closed. */
-  void join() throws JMSException {
+  void join() {
     ListenerRunner ending;
     gate.lock();
     try {

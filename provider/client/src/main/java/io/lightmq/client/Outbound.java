@@ -102,7 +102,7 @@ final class Outbound {
   }
 
   /** Waits until a producer's asynchronous sends are complete and their listeners have returned. */
-  void awaitSends(Object producer) throws JMSException {
+  void awaitSends(Object producer) {
     completions.await(producer);
   }
 
@@ -164,22 +164,41 @@ final class Outbound {
     LightmqMessage ours = messages.ours(message);
     byte[] bytes = encode(ours, envelope);
     envelope.applyTo(message);
-    if (transacted) {
-      stage(new BrokerLink.Staged(target, persistent, bytes));
-      if (listener != null) {
-        completions.add(producer, CompletableFuture.completedFuture(null), message, listener);
+    if (listener == null) {
+      CompletableFuture<Void> receipt = goesOut(fixed, target, persistent, bytes, envelope);
+      if (receipt instanceof BrokerLink.Sending sending) {
+        Completions.receipt(sending, settings.link().requestTimeoutMillis());
       }
       return;
+    }
+    completions.takePlace(bytes.length);
+    CompletableFuture<Void> receipt;
+    try {
+      receipt = goesOut(fixed, target, persistent, bytes, envelope);
+    } catch (JMSException | RuntimeException | Error e) {
+      completions.giveBackPlace(bytes.length);
+      throw e;
+    }
+    completions.add(producer, receipt, message, listener, bytes.length);
+  }
+
+  /** Sends an encoded message, or keeps it for the commit: then it has its receipt at once. */
+  private CompletableFuture<Void> goesOut(
+      BrokerLink.@Nullable Target fixed,
+      BrokerLink.Target target,
+      boolean persistent,
+      byte[] bytes,
+      Envelope envelope)
+      throws JMSException {
+    if (transacted) {
+      stage(new BrokerLink.Staged(target, persistent, bytes));
+      return CompletableFuture.allOf();
     }
     BrokerLink.Sending sending = publish(target, persistent, bytes);
     if (fixed == null) {
       forgetIfGone(sending, envelope.name(), target);
     }
-    if (listener != null) {
-      completions.add(producer, sending, message, listener);
-    } else {
-      Completions.receipt(sending, settings.link().requestTimeoutMillis());
-    }
+    return sending;
   }
 
   /** A destination that was deleted is resolved anew by the next send, which may make it again. */

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,23 +18,30 @@ final class Returning {
   private final AckMode mode;
   private final BrokerLink link;
   private final Gate gate;
+  private final HandedOver handedOver;
   private final int requestTimeoutMillis;
 
   /** For an inbox; in mode NO_ACKNOWLEDGE nothing can be given back. */
-  Returning(AckMode mode, BrokerLink link, Gate gate, int requestTimeoutMillis) {
+  Returning(
+      AckMode mode, BrokerLink link, Gate gate, HandedOver handedOver, int requestTimeoutMillis) {
     this.mode = mode;
     this.link = link;
     this.gate = gate;
+    this.handedOver = handedOver;
     this.requestTimeoutMillis = requestTimeoutMillis;
   }
 
-  /** Messages that the application has not seen; does not wait. */
-  void unattempted(List<Arrived> messages) {
+  /**
+   * Messages that the application has not seen; does not wait.
+   *
+   * @param stale whether a connection was lost since they were taken
+   */
+  void unattempted(List<Arrived> messages, BooleanSupplier stale) {
     if (messages.isEmpty() || mode == AckMode.NONE) {
       return;
     }
     var unused =
-        link.giveBack(Arrived.places(messages), false)
+        link.giveBack(Arrived.places(messages), false, null, stale)
             .whenComplete(
                 (done, failure) -> {
                   if (failure != null) {
@@ -50,12 +58,14 @@ final class Returning {
    * @param attempted what the application has begun with
    * @param unattempted what has left the consumers, but the application has not seen
    * @param cause what the application has failed with, if that is known
+   * @param stale whether a connection was lost since these were taken
    */
   void inOrder(
       List<ConsumerQueue> from,
       List<Arrived> attempted,
       List<Arrived> unattempted,
-      @Nullable String cause)
+      @Nullable String cause,
+      BooleanSupplier stale)
       throws JMSException {
     if (mode == AckMode.NONE) {
       return;
@@ -66,19 +76,30 @@ final class Returning {
           endPulls(from);
         });
     try {
-      List<Arrived> untouched = new ArrayList<>(unattempted);
-      untouched.addAll(drain(from));
-      all(attempted, untouched, cause);
+      Drained drained = drain(from);
+      List<CompletableFuture<Void>> answers = new ArrayList<>();
+      give(attempted, true, cause, stale, answers);
+      give(unattempted, false, null, stale, answers);
+      give(drained.messages(), false, null, drained.stale(), answers);
+      await(answers);
       // A pull that did not end in time may have been answered between the two, with later
       // messages.
-      all(List.of(), drain(from), null);
+      Drained late = drain(from);
+      give(late.messages(), false, null, late.stale(), answers);
+      await(answers);
     } finally {
       gate.change(() -> gate.returning(-1));
     }
   }
 
-  private List<Arrived> drain(List<ConsumerQueue> from) {
-    return gate.look(() -> from.stream().flatMap(consumer -> consumer.drain().stream()).toList());
+  private record Drained(List<Arrived> messages, BooleanSupplier stale) {}
+
+  private Drained drain(List<ConsumerQueue> from) {
+    return gate.look(
+        () ->
+            new Drained(
+                from.stream().flatMap(consumer -> consumer.drain().stream()).toList(),
+                handedOver.lossFromNow()));
   }
 
   private void endPulls(List<ConsumerQueue> from) {
@@ -93,18 +114,22 @@ final class Returning {
     }
   }
 
-  /** Both kinds; waits until the broker has them. */
-  private void all(List<Arrived> attempted, List<Arrived> unattempted, @Nullable String cause)
-      throws JMSException {
-    List<CompletableFuture<Void>> answers = new ArrayList<>();
-    if (!attempted.isEmpty()) {
-      answers.add(link.giveBack(Arrived.places(attempted), true, cause));
+  private void give(
+      List<Arrived> messages,
+      boolean attempted,
+      @Nullable String cause,
+      BooleanSupplier stale,
+      List<CompletableFuture<Void>> answers) {
+    if (!messages.isEmpty()) {
+      answers.add(link.giveBack(Arrived.places(messages), attempted, cause, stale));
     }
-    if (!unattempted.isEmpty()) {
-      answers.add(link.giveBack(Arrived.places(unattempted), false));
-    }
+  }
+
+  /** Waits until the broker has taken them. */
+  private static void await(List<CompletableFuture<Void>> answers) throws JMSException {
     for (CompletableFuture<Void> answer : answers) {
       Awaiting.answer(answer, "giving messages back");
     }
+    answers.clear();
   }
 }

@@ -114,7 +114,7 @@ final class SessionConsumers {
                   noLocal,
                   mode == AckMode.NONE)),
           "opening a consumer of " + name.name());
-    } catch (JMSException e) {
+    } catch (JMSException | RuntimeException | Error e) {
       inbox.close(queue);
       open.remove(queue);
       connection.unregister(queue);
@@ -128,8 +128,11 @@ final class SessionConsumers {
     if (inbox.close(queue)) {
       open.remove(queue);
       connection.unregister(queue);
-      Awaiting.answer(link.closeConsumer(queue.id()), "closing a consumer");
-      whenOver.run();
+      try {
+        Awaiting.answerWhenClosing(link.closeConsumer(queue.id()), "closing a consumer");
+      } finally {
+        whenOver.run();
+      }
     }
   }
 

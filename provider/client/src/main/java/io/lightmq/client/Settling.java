@@ -2,13 +2,16 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkException;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** What becomes of the messages that a session has handed over: the application's word on them. */
 final class Settling {
@@ -32,20 +35,14 @@ final class Settling {
 
   /** Acknowledges one message, in mode INDIVIDUAL_ACKNOWLEDGE; one that is settled is no error. */
   void acknowledge(Arrived place) throws JMSException {
-    if (inbox.takeLost(place)) {
+    HandedOver.Taken taken = inbox.take(place);
+    if (taken.isLost()) {
       throw JmsFaults.of(
           FaultCode.NOT_IN_FLIGHT,
           "the connection was lost after the message was received; it comes again",
           null);
     }
-    if (inbox.takeDelivered(place)) {
-      try {
-        Awaiting.answer(
-            link.acknowledgeSurely(Arrived.places(List.of(place))), "acknowledging a message");
-      } finally {
-        inbox.settled(List.of(place));
-      }
-    }
+    acknowledge(taken, "acknowledging a message");
   }
 
   /** Acknowledges all that the session has handed over, in a mode in which messages do that. */
@@ -53,17 +50,30 @@ final class Settling {
     if (!mode.isByMessage()) {
       return;
     }
-    if (inbox.takeLost()) {
-      throw comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged");
+    HandedOver.Taken taken = inbox.take();
+    if (taken.isLost()) {
+      throw givenBack(
+          taken, comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged"));
     }
-    List<Arrived> delivered = inbox.takeDelivered();
-    if (!delivered.isEmpty()) {
-      try {
-        Awaiting.answer(
-            link.acknowledgeSurely(Arrived.places(delivered)),
-            "acknowledging " + delivered.size() + " messages");
-      } finally {
+    acknowledge(taken, "acknowledging " + taken.open().size() + " messages");
+  }
+
+  private void acknowledge(HandedOver.Taken taken, String what) throws JMSException {
+    List<Arrived> delivered = taken.open();
+    if (delivered.isEmpty()) {
+      return;
+    }
+    boolean settled = true;
+    try {
+      Awaiting.answer(link.acknowledgeSurely(Arrived.places(delivered), taken.stale()), what);
+    } catch (JMSException e) {
+      settled = !isRefused(e.getCause()) || isCode(e, FaultCode.NOT_IN_FLIGHT);
+      throw e;
+    } finally {
+      if (settled) {
         inbox.settled(delivered);
+      } else {
+        inbox.untake(taken); // the next acknowledgement or recover settles them
       }
     }
   }
@@ -77,8 +87,7 @@ final class Settling {
       return; // everything is acknowledged
     }
     if (mode.isByMessage()) {
-      inbox.takeLost();
-      inbox.recover(inbox.takeDelivered());
+      inbox.recover(inbox.take());
     } else {
       inbox.recoverCurrent();
     }
@@ -89,50 +98,103 @@ final class Settling {
     return transaction.get();
   }
 
-  /** Commits; the asynchronous sends are complete. */
+  /**
+   * Commits; the asynchronous sends are complete. A transaction that has received a message which
+   * was lost with a connection is rolled back, for that message comes again. What a transaction has
+   * received that is refused, here or by the broker, goes back, as after a rollback.
+   */
   void commit() throws JMSException {
     transaction.incrementAndGet();
     List<BrokerLink.Staged> sends = outbound.takeStaged();
-    if (inbox.takeLost()) {
-      throw comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages");
+    HandedOver.Taken taken = inbox.take();
+    if (taken.isLost()) {
+      throw givenBack(
+          taken,
+          comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages"));
     }
-    List<Arrived> delivered = inbox.takeDelivered();
+    List<Arrived> delivered = taken.open();
     if (sends.isEmpty() && delivered.isEmpty()) {
       return;
     }
     List<Frame.Acked> places = Arrived.places(delivered);
     int items = sends.size() + places.stream().mapToInt(place -> 1 + place.ranges().size()).sum();
     if (items > Protocol.MAX_ITEMS) {
-      inbox.recover(delivered);
-      throw JmsFaults.of(
-          FaultCode.TRANSACTION_ROLLED_BACK,
-          String.format(
-              "the transaction is rolled back: %d sends and %d received messages in separate places"
-                  + " of their queues make %d items, a commit has at most %d; commit more often",
-              sends.size(), delivered.size(), items, Protocol.MAX_ITEMS),
-          null);
+      throw givenBack(
+          taken,
+          JmsFaults.of(
+              FaultCode.TRANSACTION_ROLLED_BACK,
+              String.format(
+                  "the transaction is rolled back: %d sends and %d received messages in separate"
+                      + " places of their queues make %d items, a commit has at most %d; commit"
+                      + " more often",
+                  sends.size(), delivered.size(), items, Protocol.MAX_ITEMS),
+              null));
     }
+    CompletableFuture<Void> answer = link.commit(sessionId, sends, places, taken.stale());
     try {
       Awaiting.answer(
-          link.commit(sessionId, sends, places),
+          answer.copy(),
           "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
-    } catch (JMSException e) {
-      throw rolledBack(e);
-    } finally {
       inbox.settled(delivered);
+    } catch (JMSException e) {
+      undo(e, answer, taken, places);
+      throw rolledBack(e);
     }
   }
 
-  /** Messages were lost with a connection; what came after it goes back to them. */
-  private JMSException comeAgain(FaultCode code, String what) throws JMSException {
-    inbox.recover(inbox.takeDelivered());
+  /** Gives back what a commit has not acknowledged, if and when that is certain. */
+  private void undo(
+      JMSException failure,
+      CompletableFuture<Void> answer,
+      HandedOver.Taken taken,
+      List<Frame.Acked> places) {
+    if (isRefused(failure.getCause())) {
+      var unused = givenBack(taken, failure);
+      return;
+    }
+    inbox.settled(taken.open());
+    if (!places.isEmpty()) {
+      // The thread was interrupted: the answer may still come.
+      var unused =
+          answer.whenComplete(
+              (done, late) -> {
+                if (isRefused(late)) {
+                  var going = link.giveBack(places, true, null, taken.stale());
+                }
+              });
+    }
+  }
+
+  /** What was received goes back because of a failure, which is not hidden by another. */
+  private JMSException givenBack(HandedOver.Taken taken, JMSException failure) {
+    try {
+      inbox.recover(taken);
+    } catch (JMSException e) {
+      failure.addSuppressed(e);
+    }
+    return failure;
+  }
+
+  /** Messages were lost with a connection; what came after it has gone back to them. */
+  private static JMSException comeAgain(FaultCode code, String what) {
     return JmsFaults.of(code, "the connection was lost after " + what + "; they come again", null);
+  }
+
+  /** Whether a request was certainly not carried out, on a link that goes on. */
+  private static boolean isRefused(@Nullable Throwable cause) {
+    return cause instanceof LinkException refusal
+        && refusal.code() != FaultCode.OUTCOME_UNKNOWN
+        && refusal.code() != FaultCode.CLOSING;
+  }
+
+  private static boolean isCode(JMSException e, FaultCode code) {
+    return ("LMQ-" + code.code()).equals(e.getErrorCode());
   }
 
   /** A commit that the broker has refused is undone as a whole. */
   private static JMSException rolledBack(JMSException e) {
     for (FaultCode refusal : REFUSED_COMMIT) {
-      if (("LMQ-" + refusal.code()).equals(e.getErrorCode())) {
+      if (isCode(e, refusal)) {
         return JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e);
       }
     }
@@ -143,7 +205,6 @@ final class Settling {
   void rollback() throws JMSException {
     transaction.incrementAndGet();
     outbound.takeStaged();
-    inbox.takeLost();
-    inbox.recover(inbox.takeDelivered());
+    inbox.recover(inbox.take());
   }
 }

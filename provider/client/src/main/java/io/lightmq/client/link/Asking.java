@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 /** The way from any thread to the requests of the loop. */
 final class Asking {
@@ -62,6 +63,15 @@ final class Asking {
     }
   }
 
+  /** Hands over to the loop; after its end, when nothing happens on it any more, runs here. */
+  void onLoopOrAfterIt(Runnable task) {
+    try {
+      loop.execute(task);
+    } catch (RejectedExecutionException e) {
+      task.run();
+    }
+  }
+
   /** Asks for something that is answered by Ok. */
   CompletableFuture<Void> ok(OnLoss onLoss, IntFunction<Frame> frame) {
     return ask(onLoss, frame, answer -> (Frame.Ok) answer, () -> {}).thenApply(Asking::nothing);
@@ -88,6 +98,36 @@ final class Asking {
           });
     } catch (RejectedExecutionException e) {
       end(OnLoss.DONE, result);
+    }
+    return result;
+  }
+
+  /**
+   * Asks something that is right only as long as what the client knows is not stale, which it is at
+   * the latest when there is no connection.
+   *
+   * @param stale asked on the loop
+   * @param failure what a request fails with then, if a loss does not do what it asks for
+   */
+  CompletableFuture<Void> unlessStale(
+      OnLoss onLoss,
+      BooleanSupplier stale,
+      Supplier<LinkException> failure,
+      IntFunction<Frame> frame) {
+    CompletableFuture<Void> result = new CompletableFuture<>();
+    try {
+      loop.execute(
+          () -> {
+            if (isEnded.getAsBoolean() || !(isLost() || stale.getAsBoolean())) {
+              askOnLoop(onLoss, frame, Asking::nothing, () -> {}, result);
+            } else if (onLoss == OnLoss.DONE) {
+              end(OnLoss.DONE, result);
+            } else {
+              result.completeExceptionally(failure.get());
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      end(onLoss, result);
     }
     return result;
   }

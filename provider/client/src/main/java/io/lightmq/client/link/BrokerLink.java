@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -73,8 +74,15 @@ public interface BrokerLink {
    */
   Sending publish(Target target, boolean persistent, byte[] message) throws LinkException;
 
-  /** Commits sends and acknowledgements as one. */
-  CompletableFuture<Void> commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked);
+  /**
+   * Commits sends and acknowledgements as one.
+   *
+   * @param stale whether a connection was lost since the places were taken, so that they are not
+   *     these messages' any more; asked on the link's thread, in step with {@link
+   *     LinkListener#lost}. Then nothing goes out, and the transaction is rolled back.
+   */
+  CompletableFuture<Void> commit(
+      int sessionId, List<Staged> sends, List<Frame.Acked> acked, BooleanSupplier stale);
 
   /**
    * Asks for messages; dropped while the connection is lost (see {@link LinkListener#restored}).
@@ -84,21 +92,24 @@ public interface BrokerLink {
   /** Acknowledges without waiting for an answer; lost with the connection. */
   void acknowledge(List<Frame.Acked> acked);
 
-  /** Acknowledges; ends when the broker has taken it. */
-  CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked);
-
-  /** Gives messages back; ends at once if the connection is lost, since that gives them back. */
-  default CompletableFuture<Void> giveBack(List<Frame.Acked> returned, boolean attempted) {
-    return giveBack(returned, attempted, null);
-  }
+  /**
+   * Acknowledges; ends when the broker has taken it.
+   *
+   * @param stale as for {@link #commit}: then it fails, for the messages come again
+   */
+  CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked, BooleanSupplier stale);
 
   /**
    * Gives messages back; ends at once if the connection is lost, since that gives them back.
    *
    * @param cause what the application failed with, if that is known
+   * @param stale as for {@link #commit}: then there is nothing to do
    */
   CompletableFuture<Void> giveBack(
-      List<Frame.Acked> returned, boolean attempted, @Nullable String cause);
+      List<Frame.Acked> returned,
+      boolean attempted,
+      @Nullable String cause,
+      BooleanSupplier stale);
 
   /**
    * Tells what a session has handed to its application, when the link comes to it; dropped while

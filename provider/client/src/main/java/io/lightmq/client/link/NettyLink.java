@@ -20,7 +20,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +51,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private final Publishing publishing;
   private final LinkWriter writer;
   private final Asking asking;
+  private final Places places;
   private final OpenThings things = new OpenThings();
   private final Opening opening;
   private final Backoff backoff;
@@ -78,6 +79,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     this.requests =
         new Requests(loop, settings.requestTimeoutMillis(), writer::write, writer::isIdle);
     this.asking = new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
+    this.places = new Places(asking);
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
@@ -467,12 +469,16 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public CompletableFuture<Void> commit(
-      int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
+      int sessionId, List<Staged> sends, List<Frame.Acked> acked, BooleanSupplier stale) {
     CompletableFuture<Void> result = new CompletableFuture<>();
-    execute(
+    asking.onLoopOrAfterIt(
         () -> {
           if (state == State.ENDED) {
             result.completeExceptionally(Asking.ended());
+            return;
+          }
+          if (!acked.isEmpty() && stale.getAsBoolean()) {
+            result.completeExceptionally(Places.comeAgain(FaultCode.TRANSACTION_ROLLED_BACK));
             return;
           }
           var unused =
@@ -522,35 +528,18 @@ final class NettyLink implements BrokerLink, Connector.Events {
   }
 
   @Override
-  public CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked) {
-    return forEachPiece(
-        acked, piece -> asking.ok(OnLoss.FAIL, c -> new Frame.Acknowledge(c, piece)));
+  public CompletableFuture<Void> acknowledgeSurely(
+      List<Frame.Acked> acked, BooleanSupplier stale) {
+    return places.acknowledge(acked, stale);
   }
 
   @Override
   public CompletableFuture<Void> giveBack(
-      List<Frame.Acked> returned, boolean attempted, @Nullable String cause) {
-    return forEachPiece(
-        returned,
-        piece ->
-            asking
-                .giveUp(() -> {}, () -> false, c -> new Frame.Return(c, piece, attempted, cause))
-                .exceptionallyCompose(NettyLink::unlessBackAlready));
-  }
-
-  private static CompletableFuture<Void> forEachPiece(
-      List<Frame.Acked> acked, Function<List<Frame.Acked>, CompletableFuture<Void>> ask) {
-    return CompletableFuture.allOf(
-        AckedPieces.of(acked, LinkWriter.MAX_ITEMS).stream()
-            .map(ask)
-            .toArray(CompletableFuture<?>[]::new));
-  }
-
-  /** What is not in flight any more is back in the broker, as after a lost connection. */
-  private static CompletableFuture<Void> unlessBackAlready(Throwable failure) {
-    return unwrap(failure) instanceof LinkException link && link.code() == FaultCode.NOT_IN_FLIGHT
-        ? CompletableFuture.allOf()
-        : CompletableFuture.failedFuture(failure);
+      List<Frame.Acked> returned,
+      boolean attempted,
+      @Nullable String cause,
+      BooleanSupplier stale) {
+    return places.giveBack(returned, attempted, cause, stale);
   }
 
   @Override
@@ -577,16 +566,12 @@ final class NettyLink implements BrokerLink, Connector.Events {
           }
           writer.sayGoodbye(() -> gone.complete(null));
         });
-    try {
-      gone.get(CLOSE_MILLIS, TimeUnit.MILLISECONDS);
-      Thread resolver = resolving;
-      if (resolver != null) {
-        resolver.join(CLOSE_MILLIS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (ExecutionException | TimeoutException e) {
-      LOG.debug("{}: the channel did not close in time", settings.uri(), e);
+    if (!Uninterrupted.ended(gone, CLOSE_MILLIS)) {
+      LOG.debug("{}: the channel did not close in {} ms", settings.uri(), CLOSE_MILLIS);
+    }
+    Thread resolver = resolving;
+    if (resolver != null && !Uninterrupted.join(resolver, CLOSE_MILLIS)) {
+      LOG.debug("{}: a name is still being resolved after {} ms", settings.uri(), CLOSE_MILLIS);
     }
     endpoint.close();
   }

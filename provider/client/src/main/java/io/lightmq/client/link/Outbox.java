@@ -4,6 +4,7 @@ import io.lightmq.client.link.BrokerLink.Sending;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -60,7 +61,12 @@ final class Outbox {
     } finally {
       lock.unlock();
     }
-    loop.execute(drain);
+    try {
+      loop.execute(drain);
+    } catch (RejectedExecutionException e) {
+      // The link has ended in this moment, and nobody takes what has arrived any more.
+      sending.completeExceptionally(Asking.ended());
+    }
     return sending;
   }
 
