@@ -1,0 +1,198 @@
+package io.lightmq.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.FaultCode;
+import jakarta.jms.Connection;
+import jakarta.jms.JMSException;
+import jakarta.jms.Message;
+import jakarta.jms.MessageConsumer;
+import jakarta.jms.MessageProducer;
+import jakarta.jms.ResourceAllocationException;
+import jakarta.jms.Session;
+import jakarta.jms.TextMessage;
+import jakarta.jms.TransactionRolledBackException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of received messages when the word on them cannot be carried out. */
+class SettlingTest {
+  private ScriptedBroker broker;
+  private PlayedQueue queue;
+  private Connection connection;
+  private Session session;
+  private MessageConsumer consumer;
+
+  @BeforeEach
+  void start() throws Exception {
+    broker = new ScriptedBroker();
+    queue = new PlayedQueue(broker);
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    connection.close();
+    broker.close();
+    assertThat(ClientThreads.alive()).isEmpty();
+  }
+
+  private void open(int mode) throws Exception {
+    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    session = connection.createSession(mode);
+    consumer = session.createConsumer(session.createQueue("orders"));
+    connection.start();
+  }
+
+  private String receive() throws JMSException {
+    Message message = consumer.receive(10_000);
+    return message == null ? "nothing" : ((TextMessage) message).getText();
+  }
+
+  @Test
+  void aCommitThatTheBrokerRefusesGivesItsMessagesBack() throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    queue.give(1, 0, "a", "b");
+    assertThat(receive()).isEqualTo("a");
+    broker.on(
+        Frame.Commit.class,
+        commit ->
+            List.of(
+                new Frame.Fault(
+                    commit.correlation(), FaultCode.TRANSACTION_ROLLED_BACK, "no room", 0)));
+    assertThatThrownBy(session::commit).isInstanceOf(TransactionRolledBackException.class);
+    assertThat(queue.returned(true)).containsExactly(1L);
+    assertThat(queue.returned(false)).as("what comes behind it").containsExactly(2L);
+    queue.give(1, 1, "a");
+    assertThat(receive()).isEqualTo("a");
+  }
+
+  @Test
+  void aCommitThatTheClientRefusesGivesItsMessagesBack() throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    MessageProducer producer = session.createProducer(session.createQueue("gone"));
+    broker.on(
+        Frame.AttachProducer.class,
+        attach ->
+            List.of(
+                new Frame.Fault(
+                    attach.correlation(), FaultCode.INVALID_DESTINATION, "it is gone", 0)));
+    queue.lost();
+    broker.cut();
+    await().until(() -> broker.seen(Frame.AttachConsumer.class).size() == 2);
+    queue.give(1, 0, "a");
+    assertThat(receive()).isEqualTo("a");
+    producer.send(session.createTextMessage("x"));
+    assertThatThrownBy(session::commit).isInstanceOf(TransactionRolledBackException.class);
+    assertThat(broker.seen(Frame.Commit.class)).isEmpty();
+    assertThat(queue.returned(true)).containsExactly(1L);
+  }
+
+  @Test
+  void aRefusedCommitKeepsItsReasonThoughGivingBackFails() throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    queue.give(1, 0, "a");
+    assertThat(receive()).isEqualTo("a");
+    broker.on(
+        Frame.Commit.class,
+        commit ->
+            List.of(
+                new Frame.Fault(
+                    commit.correlation(), FaultCode.TRANSACTION_ROLLED_BACK, "no room", 0)));
+    broker.on(
+        Frame.Return.class,
+        back ->
+            List.of(new Frame.Fault(back.correlation(), FaultCode.NOT_AUTHORIZED, "not yours", 0)));
+    assertThatThrownBy(session::commit)
+        .isInstanceOf(TransactionRolledBackException.class)
+        .hasMessageContaining("no room")
+        .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+  }
+
+  @Test
+  void aCommitWhoseThreadIsInterruptedGivesItsMessagesBackWhenItIsRefusedLater() throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    queue.give(1, 0, "a");
+    assertThat(receive()).isEqualTo("a");
+    broker.expectToo(Frame.Commit.class);
+    CompletableFuture<Thread> committer = new CompletableFuture<>();
+    CompletableFuture<String> failed =
+        CompletableFuture.supplyAsync(
+            () -> {
+              committer.complete(Thread.currentThread());
+              try {
+                session.commit();
+                return "committed";
+              } catch (JMSException e) {
+                return e.getErrorCode() + Thread.interrupted();
+              }
+            });
+    Frame.Commit commit = broker.expect(Frame.Commit.class);
+    committer.get(10, TimeUnit.SECONDS).interrupt();
+    assertThat(failed.get(10, TimeUnit.SECONDS)).isEqualTo("LMQ-107true");
+    assertThat(queue.returned(true)).isEmpty();
+    broker.send(
+        new Frame.Fault(commit.correlation(), FaultCode.TRANSACTION_ROLLED_BACK, "no room", 0));
+    await().until(() -> queue.returned(true).equals(List.of(1L)));
+  }
+
+  @Test
+  void anAcknowledgementThatIsRefusedCanBeRepeated() throws Exception {
+    open(Session.CLIENT_ACKNOWLEDGE);
+    queue.give(1, 0, "a");
+    Message message = consumer.receive(10_000);
+    broker.on(
+        Frame.Acknowledge.class,
+        ack -> List.of(new Frame.Fault(ack.correlation(), FaultCode.DISK_FULL, "full", 0)));
+    assertThatThrownBy(message::acknowledge).isInstanceOf(ResourceAllocationException.class);
+    broker.ok(Frame.Acknowledge.class);
+    message.acknowledge();
+    assertThat(broker.seen(Frame.Acknowledge.class)).hasSize(2);
+    message.acknowledge();
+    assertThat(broker.seen(Frame.Acknowledge.class)).as("nothing is left").hasSize(2);
+  }
+
+  @Test
+  void anAcknowledgementOfOneMessageThatIsRefusedCanBeRepeated() throws Exception {
+    open(LightmqJms.INDIVIDUAL_ACKNOWLEDGE);
+    queue.give(1, 0, "a");
+    Message message = consumer.receive(10_000);
+    broker.on(
+        Frame.Acknowledge.class,
+        ack -> List.of(new Frame.Fault(ack.correlation(), FaultCode.DISK_FULL, "full", 0)));
+    assertThatThrownBy(message::acknowledge).isInstanceOf(ResourceAllocationException.class);
+    session.recover();
+    assertThat(queue.returned(true)).as("it was not forgotten").containsExactly(1L);
+  }
+
+  @Test
+  void whatWasReceivedIsSettledOrReportedLostWheneverTheConnectionGoes() throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    Races races = new Races(broker);
+    for (int round = 0; round < 2_000; round++) {
+      assertThat(races.commitWhileTheLinkIsLost())
+          .as("round %d: a commit that succeeds has its acknowledgement", round)
+          .isTrue();
+    }
+    for (int round = 0; round < 2_000; round++) {
+      assertThat(races.acknowledgeOneWhileTheLinkIsLost())
+          .as("round %d: an acknowledgement that succeeds was sent", round)
+          .isTrue();
+    }
+  }
+
+  static <T> T got(CompletableFuture<T> future) {
+    try {
+      return future.get(10, TimeUnit.SECONDS);
+    } catch (ExecutionException | InterruptedException | java.util.concurrent.TimeoutException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
