@@ -3,6 +3,7 @@ package io.lightmq.jndi;
 import io.lightmq.client.LightmqConnectionFactory;
 import io.lightmq.client.LightmqQueue;
 import io.lightmq.client.LightmqTopic;
+import io.lightmq.client.NearNames;
 import jakarta.jms.Destination;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -202,7 +203,7 @@ final class Bindings {
         bind(Context.PROVIDER_URL, name, factory(Context.PROVIDER_URL, "", name));
       }
     }
-    refuseOrphans(keys);
+    refuseOrphans();
   }
 
   /** What stands behind the prefixes for options of one factory; empty without them. */
@@ -299,20 +300,31 @@ final class Bindings {
     return text != null ? text : environment.get(key);
   }
 
-  /** An option of a factory that is not bound would be lost without a word. */
-  private void refuseOrphans(Map<String, String> keys) throws NamingException {
-    boolean asClassic = keys.values().stream().anyMatch(FACTORY_NAMES::equalsIgnoreCase);
+  /**
+   * An option of a factory that is not bound would be lost without a word. A key that begins with
+   * {@code connection.} and has no second dot names no factory and may be somebody else's.
+   */
+  private void refuseOrphans() throws NamingException {
     for (String key : properties.entries().keySet()) {
+      String classic = behind(CLASSIC_PROPERTY, key);
       boolean option =
-          behind(FACTORY_PROPERTY, key) != null
-              || (asClassic && behind(CLASSIC_PROPERTY, key) != null);
+          behind(FACTORY_PROPERTY, key) != null || (classic != null && classic.contains("."));
       if (option && factoryOf(key) == null) {
         throw new NamingException(
-            "property "
-                + key
-                + " is for no connection factory of this context; known are "
-                + String.join(", ", factories));
+            "property " + key + " is for no connection factory of this context" + near(key));
       }
     }
+  }
+
+  /** Names may have dots, and so may options: the name ends at the first that makes sense. */
+  private String near(String key) {
+    String rest = ofFactory(key);
+    for (int dot = rest.indexOf('.'); dot >= 0; dot = rest.indexOf('.', dot + 1)) {
+      List<String> nearest = NearNames.of(rest.substring(0, dot), factories, 1);
+      if (!nearest.isEmpty()) {
+        return "; the nearest is " + nearest.get(0);
+      }
+    }
+    return "; known are " + String.join(", ", factories);
   }
 }

@@ -249,6 +249,39 @@ class ForeignFilesTest {
   }
 
   @Test
+  void anOptionOfANameThatIsNotBoundIsRefusedWithTheNearest() {
+    for (String prefix : new String[] {"connection.", "property.connectionfactory."}) {
+      for (String option : new String[] {"clientID", "prefetchPolicy.all"}) {
+        assertThatThrownBy(
+                () ->
+                    context(
+                        "connectionFactory.billing=lightmq://a:1\n"
+                            + prefix
+                            + "biling."
+                            + option
+                            + "=7"))
+            .hasMessageContaining(prefix + "biling." + option)
+            .hasMessageContaining("the nearest is billing");
+      }
+    }
+    assertThatThrownBy(() -> context("connection.somethingElse.clientID=c"))
+        .hasMessageContaining("known are ConnectionFactory");
+  }
+
+  @Test
+  void anOptionOfANameWithDotsIsRefusedWithTheNearest() {
+    assertThatThrownBy(
+            () -> context("connectionFactory.shop.billing=lightmq://a:1\nconnection.shop.biling.user=u"))
+        .hasMessageContaining("the nearest is shop.billing");
+  }
+
+  @Test
+  void aKeyThatOnlyBeginsLikeAnOptionIsLeftToOthers() throws Exception {
+    assertThat(context("connection.timeout=5\nqueue.q=q").lookup("q"))
+        .isEqualTo(new LightmqQueue("q"));
+  }
+
+  @Test
   void theUserOfTheContextIsNotMixedIntoAFactoryWithItsOwn() throws Exception {
     Hashtable<Object, Object> environment = new Hashtable<>();
     environment.put(Context.INITIAL_CONTEXT_FACTORY, LightmqInitialContextFactory.class.getName());

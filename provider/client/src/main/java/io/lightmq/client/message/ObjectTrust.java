@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which classes an ObjectMessage may bring: value types and plain collections of the JDK, and the
- * packages that the option {@code trustedPackages} names ({@code *} for all).
+ * packages and classes that the option {@code trustedPackages} names ({@code *} for all).
  *
- * @param packages names of packages, trusted with their subpackages
+ * @param packages names of packages, trusted with their subpackages, and of classes, trusted with
+ *     those nested in them
  */
 public record ObjectTrust(Set<String> packages) {
   private static final long MAX_DEPTH = 64;
@@ -71,7 +72,7 @@ public record ObjectTrust(Set<String> packages) {
       throw JmsFaults.notTrusted(
           "the object was refused ("
               + e.getMessage()
-              + "); if you trust its sender, name its package in the option trustedPackages, which"
+              + "); if you trust its sender, name its class or package in the option trustedPackages, which"
               + " has "
               + new TreeSet<>(packages),
           e);
@@ -104,7 +105,10 @@ public record ObjectTrust(Set<String> packages) {
       return true;
     }
     for (String trusted : packages) {
-      if (className.startsWith(trusted + ".")) {
+      if (className.startsWith(trusted)
+          && (className.length() == trusted.length()
+              || className.charAt(trusted.length()) == '.'
+              || className.charAt(trusted.length()) == '$')) {
         return true;
       }
     }

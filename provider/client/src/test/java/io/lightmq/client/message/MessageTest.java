@@ -346,6 +346,27 @@ class MessageTest {
   }
 
   @Test
+  void anEntryOfTheAllowListMayNameAClass() {
+    ObjectTrust trust = new ObjectTrust(Set.of("shop.Order", "shop.items"));
+    assertThat(trust.trusts("shop.Order")).isTrue();
+    assertThat(trust.trusts("shop.Order$Line")).isTrue();
+    assertThat(trust.trusts("shop.items.Book")).isTrue();
+    assertThat(trust.trusts("shop.Orders")).isFalse();
+    assertThat(trust.trusts("shop.itemsofothers.Book")).isFalse();
+    assertThat(trust.trusts("shop.Other")).isFalse();
+  }
+
+  @Test
+  void objectsOfAClassThatTheAllowListNamesAreRead() throws Exception {
+    for (String entry : List.of(Unknown.class.getName(), MessageTest.class.getName())) {
+      Messages trusting = new Messages(new ObjectTrust(Set.of(entry)), MAPPER, Jmsx.NONE);
+      ObjectMessage got =
+          (ObjectMessage) trusting.received(entry(messages.object(new Unknown("x"))), 1, null);
+      assertThat(got.getObject()).isEqualTo(new Unknown("x"));
+    }
+  }
+
+  @Test
   void whatCannotBeSerialisedIsRefusedWhenItIsSet() {
     ArrayHolder holder = new ArrayHolder(new Object());
     assertThatThrownBy(() -> messages.object(holder)).isInstanceOf(MessageFormatException.class);
