@@ -9,7 +9,6 @@ import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -67,7 +66,9 @@ final class Settling {
     try {
       Awaiting.answer(link.acknowledgeSurely(Arrived.places(delivered), taken.stale()), what);
     } catch (JMSException e) {
-      settled = !isRefused(e.getCause()) || isCode(e, FaultCode.NOT_IN_FLIGHT);
+      settled =
+          isCode(e, FaultCode.NOT_IN_FLIGHT)
+              || !(isRefused(e.getCause(), true) || isRefused(e.getCause(), false));
       throw e;
     } finally {
       if (settled) {
@@ -100,8 +101,8 @@ final class Settling {
 
   /**
    * Commits; the asynchronous sends are complete. A transaction that has received a message which
-   * was lost with a connection is rolled back, for that message comes again. What a transaction has
-   * received that is refused, here or by the broker, goes back, as after a rollback.
+   * was lost with a connection is rolled back, for that message comes again. After a commit that is
+   * refused, here or by the broker, what it had received comes again, as after a rollback.
    */
   void commit() throws JMSException {
     transaction.incrementAndGet();
@@ -130,38 +131,32 @@ final class Settling {
                   sends.size(), delivered.size(), items, Protocol.MAX_ITEMS),
               null));
     }
-    CompletableFuture<Void> answer = link.commit(sessionId, sends, places, taken.stale());
     try {
       Awaiting.answer(
-          answer.copy(),
+          link.commit(sessionId, sends, places, taken.stale()),
           "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
       inbox.settled(delivered);
     } catch (JMSException e) {
-      undo(e, answer, taken, places);
+      undo(e, taken);
       throw rolledBack(e);
     }
   }
 
-  /** Gives back what a commit has not acknowledged, if and when that is certain. */
-  private void undo(
-      JMSException failure,
-      CompletableFuture<Void> answer,
-      HandedOver.Taken taken,
-      List<Frame.Acked> places) {
-    if (isRefused(failure.getCause())) {
+  /**
+   * Undoes a commit that has failed. What it had received goes back, if it has not gone out; if the
+   * broker has refused it, it is back there, with an attempt counted. Either way all that waits
+   * behind it goes back too, so that the order holds. Of a commit whose outcome is unknown nothing
+   * is touched.
+   */
+  private void undo(JMSException failure, HandedOver.Taken taken) {
+    if (isRefused(failure.getCause(), true)) {
       var unused = givenBack(taken, failure);
       return;
     }
     inbox.settled(taken.open());
-    if (!places.isEmpty()) {
-      // The thread was interrupted: the answer may still come.
+    if (!taken.open().isEmpty() && isRefused(failure.getCause(), false)) {
       var unused =
-          answer.whenComplete(
-              (done, late) -> {
-                if (isRefused(late)) {
-                  var going = link.giveBack(places, true, null, taken.stale());
-                }
-              });
+          givenBack(new HandedOver.Taken(List.of(), List.of(), taken.stale()), failure);
     }
   }
 
@@ -180,9 +175,14 @@ final class Settling {
     return JmsFaults.of(code, "the connection was lost after " + what + "; they come again", null);
   }
 
-  /** Whether a request was certainly not carried out, on a link that goes on. */
-  private static boolean isRefused(@Nullable Throwable cause) {
+  /**
+   * Whether a request was certainly not carried out, on a link that goes on.
+   *
+   * @param here by this client, so that nothing has gone out; else by the broker
+   */
+  private static boolean isRefused(@Nullable Throwable cause, boolean here) {
     return cause instanceof LinkException refusal
+        && refusal.isUnsent() == here
         && refusal.code() != FaultCode.OUTCOME_UNKNOWN
         && refusal.code() != FaultCode.CLOSING;
   }

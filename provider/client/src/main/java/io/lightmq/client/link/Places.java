@@ -53,8 +53,8 @@ final class Places {
 
   /** What a request fails with whose places are stale. */
   static LinkException comeAgain(FaultCode code) {
-    return new LinkException(
-        code, "the connection was lost after messages were received; they come again");
+    return LinkException.unsent(
+        code, "the connection was lost after messages were received; they come again", null);
   }
 
   private static CompletableFuture<Void> forEachPiece(

@@ -235,7 +235,7 @@ final class Publishing {
     for (Target target : commit.targets()) {
       LinkException refusal = target.refusal();
       if (refusal != null) {
-        return new LinkException(
+        return LinkException.unsent(
             FaultCode.TRANSACTION_ROLLED_BACK,
             "the transaction is rolled back: " + refusal.getMessage(),
             refusal);
@@ -243,13 +243,14 @@ final class Publishing {
     }
     return givenUpCommitBytes > 0
             && givenUpCommitBytes + commit.keptBytes > settings.maxUnconfirmedBytes()
-        ? new LinkException(
+        ? LinkException.unsent(
             FaultCode.TRANSACTION_ROLLED_BACK,
             "the transaction is rolled back: "
                 + givenUpCommitBytes
                 + " bytes of commits have no answer, the limit is "
                 + settings.maxUnconfirmedBytes()
-                + " (option maxUnconfirmedBytes)")
+                + " (option maxUnconfirmedBytes)",
+            null)
         : null;
   }
 
@@ -261,7 +262,8 @@ final class Publishing {
     if (!open && !commit.wasSent()) {
       numbered.remove(commit); // the next connection numbers anew what comes behind it
       unconfirmed.remove(commit.correlation, commit);
-      commit.done(new LinkException(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent"));
+      commit.done(
+          LinkException.unsent(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", null));
       return;
     }
     if (!commit.answered && !commit.givenUp) {
