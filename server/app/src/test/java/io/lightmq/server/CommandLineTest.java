@@ -42,6 +42,16 @@ class CommandLineTest {
   }
 
   @Test
+  void aMistypedVerbIsAnsweredWithTheNearest() {
+    assertThat(execute("destination", "lst")).isEqualTo(2);
+    assertThat(err.toString()).contains("Did you mean: destination list");
+    assertThat(execute("dead-letters", "rety")).isEqualTo(2);
+    assertThat(err.toString()).contains("Did you mean: dead-letters retry");
+    assertThat(execute("destinaton", "list")).isEqualTo(2);
+    assertThat(err.toString()).contains("Did you mean: lightmq destination");
+  }
+
+  @Test
   void aWrongConfigurationHasItsOwnExitCodeAndNamesTheLine() throws IOException {
     Path config = Files.writeString(directory.resolve("c.toml"), "[listener]\nprot = 1\n");
     assertThat(execute("run", "--config", config.toString())).isEqualTo(2);

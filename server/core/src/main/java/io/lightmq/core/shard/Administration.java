@@ -9,11 +9,13 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.NearNames;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -27,6 +29,18 @@ import java.util.Set;
  */
 @OwnedBy("shard")
 final class Administration {
+  static final List<String> VERBS =
+      List.of(
+          "destination.list",
+          "destination.show",
+          "destination.create",
+          "destination.set",
+          "destination.delete",
+          "destination.purge",
+          "dead-letters.list",
+          "dead-letters.show",
+          "dead-letters.retry");
+
   private static final Set<String> ARGUMENTS = Set.of("name", "kind", "force");
 
   private final ShardState state;
@@ -68,6 +82,11 @@ final class Administration {
 
   /** Carries out a verb and answers when what it changed is durable. */
   void execute(Command.Admin command) {
+    if (!VERBS.contains(command.verb())) {
+      throw new Refusal(
+          FaultCode.BAD_REQUEST,
+          "verb " + command.verb() + " is unknown; " + nearest(command.verb(), VERBS));
+    }
     if (command.verb().startsWith("dead-letters.")) {
       letters.execute(command);
       return;
@@ -78,8 +97,8 @@ final class Administration {
             FaultCode.BAD_REQUEST,
             "argument "
                 + argument
-                + " is unknown; known are name, kind, force, "
-                + String.join(", ", DestinationSettings.KEYS));
+                + " is unknown; "
+                + nearest(argument, known()));
       }
     }
     Map<String, String> arguments = command.arguments();
@@ -93,14 +112,24 @@ final class Administration {
           case "destination.purge" -> purge(existing(arguments));
           default ->
               throw new Refusal(
-                  FaultCode.BAD_REQUEST,
-                  "verb "
-                      + command.verb()
-                      + " is unknown; known are destination.list, show, create, set, delete,"
-                      + " purge");
+                  FaultCode.BAD_REQUEST, "verb " + command.verb() + " is not carried out here");
         };
     Peer peer = command.peer();
     recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
+  }
+
+  private static List<String> known() {
+    List<String> known = new ArrayList<>(ARGUMENTS);
+    known.addAll(DestinationSettings.KEYS);
+    return known;
+  }
+
+  /** What a mistyped name was probably meant to be; all that are known if none is near. */
+  private static String nearest(String name, Collection<String> known) {
+    List<String> near = NearNames.of(name, known, 1);
+    return near.isEmpty()
+        ? "known are " + String.join(", ", known)
+        : "the nearest is " + near.get(0);
   }
 
   private String list() {

@@ -1,4 +1,4 @@
-package io.lightmq.client;
+package io.lightmq.wire;
 
 import java.util.Collection;
 import java.util.Comparator;
