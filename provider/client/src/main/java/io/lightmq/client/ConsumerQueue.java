@@ -53,6 +53,10 @@ final class ConsumerQueue {
   private final AtomicBoolean over = new AtomicBoolean();
 
   @Nullable MessageListener listener;
+
+  /** How many threads wait to set another listener: meanwhile this one gets nothing new. */
+  int settingListener;
+
   @Nullable JMSException ended;
 
   /**
@@ -264,6 +268,7 @@ final class ConsumerQueue {
       Arrived first = consumer.peek();
       if (first != null
           && consumer.listener != null
+          && consumer.settingListener == 0
           && !consumer.closed
           && first.number() < number) {
         best = consumer;

@@ -10,18 +10,24 @@ final class ListenerRunner {
   private final Thread thread;
 
   private ListenerRunner(Listening listening, String name) {
-    this.thread =
-        new Thread(
-            () -> {
-              for (Listening.Work work = listening.awaitWork();
-                  work != null;
-                  work = listening.awaitWork()) {
-                listening.run(work);
-                // What a listener has left set would end the waits for the next message.
-                Thread.interrupted();
-              }
-            },
-            name);
+    this.thread = new Thread(() -> run(listening), name);
+  }
+
+  private static void run(Listening listening) {
+    boolean more = true;
+    while (more) {
+      try {
+        Listening.Work work = listening.awaitWork();
+        more = work != null;
+        if (work != null) {
+          listening.run(work);
+        }
+      } catch (Throwable e) { // of ours, and errors too: whoever closes waits for this thread's end
+        listening.failed(e);
+      }
+      // What a listener has left set would end the waits for the next message.
+      Thread.interrupted();
+    }
   }
 
   static ListenerRunner start(Listening listening, String name) {

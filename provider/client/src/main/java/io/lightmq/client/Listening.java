@@ -42,6 +42,10 @@ final class Listening {
   private final ArrayDeque<Arrived> loaded = new ArrayDeque<>();
 
   private @Nullable MessageListener sessionListener;
+
+  /** How many threads wait to set another one: meanwhile nothing new is run. */
+  private int settingSessionListener;
+
   private @Nullable ListenerRunner runner;
   private @Nullable ConsumerQueue dispatching;
   private volatile @Nullable Thread thread;
@@ -76,6 +80,7 @@ final class Listening {
   /** Sets or removes a consumer's listener; one that runs is waited for. */
   void set(ConsumerQueue consumer, @Nullable MessageListener listener) throws JMSException {
     gate.lock();
+    consumer.settingListener++;
     try {
       awaitEndOrInterrupt(consumer);
       consumer.listener = listener;
@@ -84,9 +89,10 @@ final class Listening {
           runner = ListenerRunner.start(this, name);
         }
         inbox.pullMore(consumer);
-        gate.signal();
       }
     } finally {
+      consumer.settingListener--;
+      gate.signal();
       gate.unlock();
     }
   }
@@ -94,10 +100,13 @@ final class Listening {
   /** Sets or removes the session's own listener; one that runs is waited for. */
   void set(@Nullable MessageListener listener) throws JMSException {
     gate.lock();
+    settingSessionListener++;
     try {
       awaitEndOrInterrupt(null);
       sessionListener = listener;
     } finally {
+      settingSessionListener--;
+      gate.signal();
       gate.unlock();
     }
   }
@@ -234,7 +243,7 @@ final class Listening {
           break;
         }
         long pauseNanos = pause.nanosLeft();
-        if (dispatching == null && gate.hands() && pauseNanos <= 0) {
+        if (mayRunLoaded(pauseNanos)) {
           return begin(loaded.remove(), listener);
         }
         awaitChange(pauseNanos);
@@ -246,6 +255,10 @@ final class Listening {
     }
     giveUpLoaded();
     return null;
+  }
+
+  private boolean mayRunLoaded(long pauseNanos) {
+    return dispatching == null && settingSessionListener == 0 && gate.hands() && pauseNanos <= 0;
   }
 
   /** What cannot be run here goes back, uncounted. */
@@ -300,6 +313,24 @@ final class Listening {
     } catch (JMSException e) {
       LOG.debug("{}: returning a message failed", name, e);
     }
+  }
+
+  /** Something of ours has failed between two messages: that is told, and listening goes on. */
+  void failed(Throwable cause) {
+    LOG.error("{}: the thread for listeners failed; it goes on", name, cause);
+    gate.change(
+        () -> {
+          pause.failed();
+          if (isCurrent()) {
+            dispatching = null;
+            thread = null;
+          }
+        });
+    tell.accept(
+        JmsFaults.of(
+            FaultCode.OUTCOME_UNKNOWN,
+            "settling a message failed, it may come again: " + cause,
+            cause));
   }
 
   /** What a failure is called in the dead letter, if it becomes one. */

@@ -106,7 +106,11 @@ final class Returning {
     from.forEach(ConsumerQueue::endPull);
     long leftNanos = TimeUnit.MILLISECONDS.toNanos(requestTimeoutMillis);
     try {
-      while (gate.isLinkUp() && leftNanos > 0 && from.stream().anyMatch(ConsumerQueue::isPulling)) {
+      // What is closed meanwhile gets no answer any more, and what it has goes back by that.
+      while (gate.isLinkUp()
+          && !gate.isClosed()
+          && leftNanos > 0
+          && from.stream().anyMatch(consumer -> consumer.isPulling() && !consumer.closed)) {
         leftNanos = gate.awaitChange(leftNanos);
       }
     } catch (InterruptedException e) {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.client.link.ClientUri;
-import io.lightmq.wire.NearNames;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.ObjectInputStream;
@@ -199,13 +198,5 @@ class LightmqConnectionFactoryTest {
     LightmqObjectFactory factory = new LightmqObjectFactory();
     assertThat(factory.getObjectInstance("text", null, null, null)).isNull();
     assertThat(factory.getObjectInstance(new Reference("x.Y"), null, null, null)).isNull();
-  }
-
-  @Test
-  void distancesCountChangesAndSwaps() {
-    assertThat(NearNames.distance("queue", "queue")).isZero();
-    assertThat(NearNames.distance("queue", "queeu")).isEqualTo(1);
-    assertThat(NearNames.distance("", "abc")).isEqualTo(3);
-    assertThat(NearNames.distance("kitten", "sitting")).isEqualTo(3);
   }
 }
