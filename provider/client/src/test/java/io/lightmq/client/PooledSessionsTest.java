@@ -67,7 +67,7 @@ class PooledSessionsTest {
     broker.ok(Frame.Return.class);
     connection.close();
     broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
+    await().until(() -> ClientThreads.alive().isEmpty()); // nobody waits for a pool's feeder
   }
 
   private Frame.PullOne pull() throws InterruptedException {
