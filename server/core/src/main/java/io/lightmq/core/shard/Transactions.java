@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
@@ -9,9 +10,11 @@ import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -49,12 +52,29 @@ final class Transactions {
     this.delays = delays;
   }
 
-  /** A run of the transaction, what of it is wanted, and where that goes. */
+  /**
+   * A run of the transaction and what of it is wanted.
+   *
+   * @param named the destination that the sender named; the run goes there or under a holder
+   */
   private record Placed(
-      Destination destination, boolean persistent, Runs.Checked sent, Runs.Checked run) {}
+      Destination destination,
+      Destination named,
+      boolean persistent,
+      Runs.Checked sent,
+      Runs.Checked run) {
+    boolean mayBeDurable() {
+      return persistent && !named.kind().isTemporary();
+    }
+
+    Placement placement() {
+      return Placing.placement(destination, mayBeDurable(), run);
+    }
+  }
 
   /** What a transaction will do, checked before the first byte of it is recorded. */
   private static final class Plan {
+    final List<Placed> runs = new ArrayList<>();
     final List<Placed> durable = new ArrayList<>();
     final List<Placed> swift = new ArrayList<>();
     final List<Placed> nowhere = new ArrayList<>();
@@ -116,6 +136,7 @@ final class Transactions {
     for (Command.StagedRun run : command.runs()) {
       plan(session, run, plan);
     }
+    place(plan);
     checkSize(command);
     for (Command.Acked acked : command.acked()) {
       plan(session, acked, plan);
@@ -150,6 +171,7 @@ final class Transactions {
       plan.sends(to);
     }
     planDelayed(session, to, persistent, run, plan);
+    place(plan);
     if (plan.volatileCount > 0 && !placing.fits(plan.volatileCount, plan.volatileBytes)) {
       return false;
     }
@@ -170,7 +192,7 @@ final class Transactions {
     }
     if (!checked.delayed()) {
       Runs.Checked wanted = placing.select(session, destination, checked);
-      plan(new Placed(destination, run.persistent(), checked, wanted), destination, plan);
+      plan.runs.add(new Placed(destination, destination, run.persistent(), checked, wanted));
       return;
     }
     planDelayed(session, destination, run.persistent(), checked, plan);
@@ -184,20 +206,34 @@ final class Transactions {
         .forEach(
             (to, part) -> {
               Runs.Checked wanted = to == named ? placing.select(session, to, part) : part;
-              plan(new Placed(to, persistent, part, wanted), named, plan);
+              plan.runs.add(new Placed(to, named, persistent, part, wanted));
             });
   }
 
   /**
-   * Plans a run.
-   *
-   * @param named the destination that the sender named; the run goes there or under a holder
+   * Says of all runs where they go. The records come before the volatile messages, so if one
+   * persistent run of a destination is recorded, all of them are: their order has to hold.
    */
-  private void plan(Placed placed, Destination named, Plan plan) {
-    Destination destination = placed.destination();
+  private void place(Plan plan) {
+    Set<Destination> recorded = new HashSet<>();
+    for (Placed placed : plan.runs) {
+      if (placed.placement() == Placement.DURABLE) {
+        recorded.add(placed.destination());
+      }
+    }
+    for (Placed placed : plan.runs) {
+      Placement placement = placed.placement();
+      boolean follows =
+          placement == Placement.VOLATILE
+              && placed.mayBeDurable()
+              && recorded.contains(placed.destination());
+      place(placed, follows ? Placement.DURABLE : placement, plan);
+    }
+  }
+
+  private void place(Placed placed, Placement placement, Plan plan) {
     Runs.Checked wanted = placed.run();
-    boolean mayBeDurable = placed.persistent() && !named.kind().isTemporary();
-    switch (Placing.placement(destination, mayBeDurable, wanted)) {
+    switch (placement) {
       case DURABLE -> {
         if (placing.diskFull()) {
           throw rolledBack(
@@ -205,7 +241,7 @@ final class Transactions {
         }
         int parts = Integer.bitCount(wanted.priorities());
         plan.durable.add(placed);
-        plan.needs(named);
+        plan.needs(placed.named());
         plan.durableBytes +=
             wanted.entryBytes() + RecordBytes.ofSkips(wanted) + (long) parts * Entry.HEADER_BYTES;
         plan.records += parts;
