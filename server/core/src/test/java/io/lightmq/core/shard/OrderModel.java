@@ -4,7 +4,6 @@ import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.shard.SimulationModel.IntRange;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -89,6 +88,7 @@ final class OrderModel {
 
     private final Set<String> came = new HashSet<>();
     private final Map<String, Message> newest = new HashMap<>();
+    private final Map<String, Integer> lanes = new HashMap<>();
 
     /** What was sent before this may come late among competing consumers. */
     private long disturbed;
@@ -127,6 +127,8 @@ final class OrderModel {
         throw violated(message + " was confirmed before the subscription was asked for");
       }
       if (came.add(message.text)) {
+        firstDeliveries++;
+        changes(received, message);
         first(shared ? received.consumerId() : 0, message);
       }
     }
@@ -148,6 +150,14 @@ final class OrderModel {
       }
       if (before == null || before.order < message.order) {
         newest.put(key + message.persistent, message);
+      }
+    }
+
+    private void changes(Received received, Message message) {
+      Integer lane =
+          lanes.put(message.producer + "/" + message.priority, received.lane());
+      if (lane != null && lane != received.lane()) {
+        laneChanges++;
       }
     }
 
@@ -181,6 +191,8 @@ final class OrderModel {
   private final Map<String, Message> messages = new HashMap<>();
   private long now;
   private int transactions;
+  private long firstDeliveries;
+  private long laneChanges;
 
   Message message(
       String text,
@@ -224,7 +236,13 @@ final class OrderModel {
     }
   }
 
-  List<Message> all() {
-    return new ArrayList<>(messages.values());
+  /** How many messages came to how many subscriptions. */
+  long firstDeliveries() {
+    return firstDeliveries;
+  }
+
+  /** How many of them lay in another lane than their producer's message before. */
+  long laneChanges() {
+    return laneChanges;
   }
 }

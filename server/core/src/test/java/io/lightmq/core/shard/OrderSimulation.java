@@ -197,7 +197,9 @@ final class OrderSimulation {
   }
 
   private void begin() throws IOException {
+    plant.starting(true);
     h.open();
+    plant.starting(false);
     if (random.nextBoolean()) {
       h.loops.delay("destage", 1 + random.nextInt(50_000_000));
     }

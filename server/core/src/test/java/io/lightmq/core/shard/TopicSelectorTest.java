@@ -343,6 +343,31 @@ class TopicSelectorTest {
   }
 
   @Test
+  void aCommitKeepsTheOrderOfPersistentMessagesOfWhichADurableSubscriptionWantsSome()
+      throws Exception {
+    bench.open();
+    FakePeer peer = bench.attach(link, 1, 1, "me");
+    long topic = bench.producer(peer, TOPIC);
+    attached(peer, 1, DURABLE, "odd", "n = 1 OR n = 3");
+    attached(peer, 2, PLAIN, null, null);
+    int c = bench.nextCorrelation();
+    List<Command.StagedRun> runs = new ArrayList<>();
+    for (int n = 1; n <= 4; n++) {
+      // Messages of the other delivery mode between them keep them from being one run.
+      runs.add(new Command.StagedRun(topic, true, 1, run(true, false, n)));
+      runs.add(new Command.StagedRun(topic, false, 1, run(false, false, 10 + n)));
+    }
+    bench.broker.submit(new Command.Commit(peer, c, 1, ++number, runs, List.of()));
+    assertThat(bench.receipt(peer, c)).isEqualTo(FaultCode.OK);
+    List<String> all = take(peer, 2, topic);
+    assertThat(all).filteredOn(text -> text.length() == 2).containsExactly("m1", "m2", "m3", "m4");
+    assertThat(all)
+        .filteredOn(text -> text.length() == 3)
+        .containsExactly("m11", "m12", "m13", "m14");
+    assertThat(take(peer, 1, topic)).containsExactly("m1", "m3");
+  }
+
+  @Test
   void oneEvaluationServesAllWithTheSameSelector() throws Exception {
     bench.open();
     FakePeer peer = bench.attach(link, 1, 1, "desk");
