@@ -23,6 +23,8 @@ public final class Faults {
         --memory [MESSAGES]                 a backlog far above -Xmx128m (1,000,000)
         --memory --non-persistent [MESSAGES]  the same of messages that no disk keeps (1,000,000)
         --duplicates [MESSAGES] [SEED]      each tenth sent twice, consumer and broker killed (1,000,000)
+        --at-most-once ROUNDS [SEED]        consumers that may lose but not repeat; client and broker killed
+        --at-most-once ext4|xfs ROUNDS [SEED]  the same with power cuts
         --half-acked [MESSAGES]             every second, then all but 1 % acknowledged (1,000,000)
         --checkpoint-gap [SECONDS]          what 17 senders notice of checkpoints (30)
         --flood [CONNECTIONS] [SECONDS]     connections that send and never consume (200, 10)
@@ -71,6 +73,7 @@ public final class Faults {
               ? new VolatileBacklog(setup, number(2, 1_000_000)).run()
               : new MemoryLimit(setup, number(1, 1_000_000)).run();
       case "--duplicates" -> new DuplicateRounds(setup, number(1, 1_000_000), seed(2)).run();
+      case "--at-most-once" -> atMostOnce(argument(1, ""));
       case "--half-acked" -> new HalfAcknowledged(setup, number(1, 1_000_000)).run();
       case "--checkpoint-gap" -> new CheckpointGap(setup, number(1, 30)).run();
       case "--flood" -> new Flood(setup, number(1, 200), number(2, 10)).run();
@@ -78,9 +81,24 @@ public final class Faults {
     };
   }
 
+  private static boolean isFileSystem(String word) {
+    return word.equals("ext4") || word.equals("xfs");
+  }
+
+  private int atMostOnce(String type)
+      throws HarnessException, IOException, JMSException, InterruptedException {
+    if (!isFileSystem(type)) {
+      return new AtMostOnce(setup, events, null, seed(2)).run(number(1, 10));
+    }
+    try (LoopDisk disk = LoopDisk.create(type, setup.work())) {
+      BrokerSetup onDisk = setup.withData(disk.mountPoint().resolve("data"));
+      return new AtMostOnce(onDisk, events, disk, seed(3)).run(number(2, 10));
+    }
+  }
+
   private int powerCuts(String type)
       throws HarnessException, IOException, JMSException, InterruptedException {
-    if (!type.equals("ext4") && !type.equals("xfs")) {
+    if (!isFileSystem(type)) {
       throw new HarnessException("expected ext4 or xfs, found '" + type + "'\n" + USAGE);
     }
     try (LoopDisk disk = LoopDisk.create(type, setup.work())) {
