@@ -115,7 +115,9 @@ final class OrderSimulation {
     OrderProducer producer = producers.get(random.nextInt(producers.size()));
     int what = random.nextInt(1000);
     if (what < 370) {
-      producer.send();
+      for (int runs = 1 + random.nextInt(3); runs > 0; runs--) {
+        producer.send();
+      }
     } else if (what < 570) {
       some.pull();
     } else if (what < 680) {

@@ -235,7 +235,7 @@ final class OrderSubscribers {
               h.nextCorrelation(),
               1 + random.nextInt(12),
               1 + random.nextInt(4000),
-              random.nextBoolean() ? 0 : 40));
+              random.nextInt(3) == 0 ? 0 : 40));
     }
   }
 
