@@ -4,10 +4,11 @@
 #   "N passed, N failed"; exit code 0: exactly the failures of joram-expected-failures.txt; 1: others,
 #   or a listed one passes; 2: the run itself failed. The broker's log is kept in target/joram-run.
 # tck-runner/run.sh --tck JAR|FOLDER|ZIP [FILTER] [--timeout-millis N] [--jobs N] [--embedded]
-#                   [--restart-between-classes]
+#                   [--restart-between-classes] [--resume]
 #   Runs the Jakarta Messaging TCK that you have obtained; docs/tck.md says how. The last line is
 #   "N passed, N failed, N skipped"; exit code 0: all passed; 1: some did not; 2: the run itself failed.
-#   target/tck-run keeps report.txt with a line for each test, and the logs.
+#   target/tck-run keeps report.txt with a line for each test, and the logs. --resume takes over the
+#   classes that the report tells of, whole, and keeps the rest of that run in target/tck-run.before.
 . "$(dirname -- "$0")/../samples/build.sh"
 usage="use --joram [--broker process|mem] [--only TEXT], or --tck JAR|FOLDER|ZIP [FILTER] [options]"
 suite=${1:-}
@@ -19,8 +20,17 @@ run() {
   class=$2
   shift 2
   find_home
+  before=
+  case " $* " in
+    *" --resume "*)
+      before=$work.before
+      rm -rf "$before"
+      [ ! -d "$work" ] || mv "$work" "$before"
+      ;;
+  esac
   rm -rf "$work"
   mkdir -p "$work"
+  [ -z "$before" ] || [ ! -f "$before/report.txt" ] || cp "$before/report.txt" "$work"
   "$java" -Xmx512m "-Dlightmq.home=$lightmq_home" "$logging" \
     -cp "$root/tck-runner/target/test-classes:$root/tck-runner/target/classes:$(cat "$root/tck-runner/target/test.classpath")" \
     "$class" "$@"

@@ -16,13 +16,20 @@ import org.jspecify.annotations.Nullable;
  * @param embedded whether the broker runs inside the process of the tests
  * @param restarts whether the broker is restarted, on its data, between the classes
  * @param jobs how many brokers, each with its own processes, share the tests
+ * @param resumes whether classes are left out that the report of an earlier run tells of
  */
 record TckOptions(
-    Path suite, String filter, long timeoutMillis, boolean embedded, boolean restarts, int jobs) {
+    Path suite,
+    String filter,
+    long timeoutMillis,
+    boolean embedded,
+    boolean restarts,
+    int jobs,
+    boolean resumes) {
 
   static final String USAGE =
       "--tck <jar or folder> [filter] [--timeout-millis N] [--embedded]"
-          + " [--restart-between-classes] [--jobs N]";
+          + " [--restart-between-classes] [--jobs N] [--resume]";
 
   private static final long DEFAULT_TIMEOUT_MILLIS = 10_000;
   private static final int MAX_JOBS = 16;
@@ -53,11 +60,13 @@ record TckOptions(
     boolean embedded = false;
     boolean restarts = false;
     int jobs = 1;
+    boolean resumes = false;
     while (!words.isEmpty()) {
       String word = words.remove();
       switch (word) {
         case "--timeout-millis" -> timeoutMillis = number(word, words.poll());
         case "--jobs" -> jobs = Math.toIntExact(number(word, words.poll()));
+        case "--resume" -> resumes = true;
         case "--embedded" -> embedded = true;
         case "--restart-between-classes" -> restarts = true;
         default -> {
@@ -75,7 +84,13 @@ record TckOptions(
       throw new IllegalArgumentException("name the TCK's jar or folder; use " + USAGE);
     }
     return new TckOptions(
-        Path.of(suite), filter == null ? "" : filter, timeoutMillis, embedded, restarts, jobs);
+        Path.of(suite),
+        filter == null ? "" : filter,
+        timeoutMillis,
+        embedded,
+        restarts,
+        jobs,
+        resumes);
   }
 
   /** Whether a test of this name is wanted. */

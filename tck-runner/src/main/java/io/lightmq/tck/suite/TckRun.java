@@ -18,10 +18,13 @@ import java.util.concurrent.Future;
 
 /**
  * Runs the Jakarta Messaging TCK: {@code TckRun <work folder> <jar or folder> [filter] [options]}.
- * Exit code 0: every test passed; 1: one did not; 2: the run itself failed.
+ * Exit code 0: every test passed; 1: one did not; 2: the run itself failed. The report is written
+ * anew after each class, so that a run that was interrupted can be resumed.
  */
 @SuppressWarnings("SystemOut") // a program for the terminal
 public final class TckRun {
+
+  private static final String REPORT = "report.txt";
 
   private final TckOptions options;
   private final Path work;
@@ -46,7 +49,7 @@ public final class TckRun {
     int code;
     try {
       Report report = new TckRun(options, work).run();
-      report.write(work.resolve("report.txt"));
+      report.write(work.resolve(REPORT));
       System.err.flush();
       report.lines().forEach(System.out::println);
       System.out.flush();
@@ -67,6 +70,12 @@ public final class TckRun {
         byClass
             .computeIfAbsent(test.substring(0, test.indexOf('#')), name -> new ArrayList<>())
             .add(test);
+      }
+    }
+    if (options.resumes()) {
+      resume(byClass);
+      if (byClass.isEmpty()) {
+        return new Report(outcomes);
       }
     }
     if (byClass.isEmpty()) {
@@ -95,6 +104,22 @@ public final class TckRun {
     return new Report(outcomes);
   }
 
+  /** Takes over what the report of an earlier run tells, and leaves out classes that it had done. */
+  private void resume(Map<String, List<String>> byClass) throws IOException {
+    Report earlier = Report.read(work.resolve(REPORT));
+    int before = byClass.size();
+    for (String name : List.copyOf(byClass.keySet())) {
+      List<TestOutcome> known = earlier.of(byClass.getOrDefault(name, List.of()));
+      if (known.size() == byClass.getOrDefault(name, List.of()).size()) {
+        outcomes.addAll(known);
+        byClass.remove(name);
+      }
+    }
+    System.err.printf(
+        "%d of %d classes were done before, with %d tests%n",
+        before - byClass.size(), before, outcomes.size());
+  }
+
   /** Takes classes until there are none, all of them on one broker. */
   private void runClasses(
       Suite suite, Path folder, Queue<String> waiting, Map<String, List<String>> byClass)
@@ -110,8 +135,15 @@ public final class TckRun {
         first = false;
         List<TestOutcome> results = runner.run(next, byClass.getOrDefault(next, List.of()));
         outcomes.addAll(results);
+        keep();
         tell(next, results);
       }
+    }
+  }
+
+  private void keep() throws IOException {
+    synchronized (outcomes) {
+      new Report(outcomes).write(work.resolve(REPORT));
     }
   }
 

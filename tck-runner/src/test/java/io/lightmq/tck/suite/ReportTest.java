@@ -2,8 +2,10 @@ package io.lightmq.tck.suite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ReportTest {
 
@@ -33,6 +35,17 @@ class ReportTest {
   void onlyPassedTestsAreCleanAndNoneAreNot() {
     assertThat(new Report(List.of(PASSED)).isClean()).isTrue();
     assertThat(new Report(List.of()).isClean()).isFalse();
+  }
+
+  @Test
+  void aReportComesBackFromItsFileAndTellsOfSomeTests(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("report.txt");
+    assertThat(Report.read(file).outcomes()).isEmpty();
+    Report report = new Report(List.of(outcome("b#1", TestOutcome.Status.FAILED, "why"), PASSED));
+    report.write(file);
+    Report read = Report.read(file);
+    assertThat(read).isEqualTo(report);
+    assertThat(read.of(List.of("a#1", "c#1"))).containsExactly(PASSED);
   }
 
   @Test

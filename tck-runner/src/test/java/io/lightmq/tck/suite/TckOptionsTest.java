@@ -19,7 +19,8 @@ class TckOptionsTest {
 
   @Test
   void withoutOptionsTheWholeSuiteRunsWithItsOwnTimeLimit() {
-    assertThat(parse()).isEqualTo(new TckOptions(folder, "", 10_000, false, false, 1));
+    assertThat(parse()).isEqualTo(new TckOptions(folder, "", 10_000, false, false, 1, false));
+    assertThat(parse("--resume").resumes()).isTrue();
     assertThat(parse().wants("core.queuetests.QueueTestsIT#anything")).isTrue();
   }
 
