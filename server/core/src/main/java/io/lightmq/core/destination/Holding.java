@@ -105,6 +105,18 @@ public final class Holding {
         && set.cardinality(range.from(), range.from() + range.count()) == range.count();
   }
 
+  /** Consecutive messages of those in flight to it; null if there are none. */
+  public @Nullable SequenceRange first() {
+    for (int i = 0; i < sets.length; i++) {
+      long at = sets[i].nextPresent(0, Long.MAX_VALUE);
+      if (at != Long.MAX_VALUE) {
+        long end = Math.min(at + (1 << 30), sets[i].nextAbsent(at));
+        return new SequenceRange(lanes[i], at, (int) (end - at));
+      }
+    }
+    return null;
+  }
+
   /** What of these ranges is in flight to this consumer. */
   public List<SequenceRange> mine(List<SequenceRange> ranges) {
     List<SequenceRange> mine = new ArrayList<>();

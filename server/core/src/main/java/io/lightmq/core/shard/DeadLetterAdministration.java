@@ -282,9 +282,6 @@ final class DeadLetterAdministration {
   /** Once a second: moves as many letters as their rate allows. */
   void tick() {
     for (int moved = 0; !retries.isEmpty() && moved < retries.element().rate(); moved++) {
-      if (mover.room() <= 0) {
-        return;
-      }
       Waiting next = retries.remove();
       if (!next.from().isClosed()) {
         mover.offer(next.from(), next.lane(), next.sequence(), new Retry());
@@ -293,6 +290,11 @@ final class DeadLetterAdministration {
   }
 
   private final class Retry implements Mover.Errand {
+    @Override
+    public String what() {
+      return "retries";
+    }
+
     @Override
     public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
       int at = Entry.messageOffset(entry, 0);
@@ -310,6 +312,6 @@ final class DeadLetterAdministration {
     }
 
     @Override
-    public void done(Subscription from, long sequence, Mover.Goal goal) {}
+    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {}
   }
 }

@@ -49,6 +49,8 @@ final class DeadLetters {
   private final Counters counters;
   private final TurnTime time;
   private final int longestMessage;
+  private final Exhausted exhausted = new Exhausted(null);
+  private final Expired expired = new Expired();
 
   DeadLetters(
       Mover mover, Subscribing subscribing, Counters counters, TurnTime time, int longestMessage) {
@@ -59,23 +61,37 @@ final class DeadLetters {
     this.longestMessage = longestMessage;
   }
 
-  /** A message that is in flight to nobody has used up its attempts. */
-  void exhausted(Subscription from, int lane, long sequence, @Nullable LastConsumer last) {
-    mover.offerTaken(from, lane, sequence, new Exhausted(from.attempts(lane, sequence), last));
+  /**
+   * A message that is in flight to nobody has used up its attempts. If very many wait it moves
+   * without a word on who had it last.
+   */
+  void exhausted(Subscription from, int lane, long sequence, LastConsumer last) {
+    if (!mover.offerTaken(from, lane, sequence, new Exhausted(last))) {
+      exhausted(from, lane, sequence, 1);
+    }
   }
 
-  /** A message that is in flight to nobody has expired, and its destination wants it kept. */
-  void expired(Subscription from, int lane, long sequence) {
-    mover.offerTaken(from, lane, sequence, new Expired());
+  /** Messages that are in flight to nobody have used up their attempts. */
+  void exhausted(Subscription from, int lane, long first, int count) {
+    mover.offerRange(from, lane, first, count, exhausted);
+  }
+
+  /** Messages that are in flight to nobody have expired, and their destination wants them kept. */
+  void expired(Subscription from, int lane, long first, int count) {
+    mover.offerRange(from, lane, first, count, expired);
   }
 
   /** Whether what expires there goes anywhere. */
   static boolean keepsExpired(Subscription from) {
-    Destination destination = from.destination();
+    return expiry(from.destination()) != null;
+  }
+
+  /** The queue of what expires there, null if it is dropped: also where a queue names itself. */
+  private static @Nullable String expiry(Destination destination) {
     String expiry = destination.settings().expiry();
-    return expiry != null
-        && !(destination.kind() == DestinationKind.QUEUE
-            && destination.name().name().equals(expiry));
+    boolean itself =
+        destination.kind() == DestinationKind.QUEUE && destination.name().name().equals(expiry);
+    return itself ? null : expiry;
   }
 
   /** Where a delayed message goes that expired before it was due. */
@@ -86,7 +102,7 @@ final class DeadLetters {
     facts.put(REASON, EXPIRED);
     facts.put(ATTEMPTS, 0);
     facts.put(TIME, time.millis());
-    return goal(origin.settings().expiry(), entry, facts, Reason.EXPIRED);
+    return goal(expiry(origin), entry, facts, Reason.EXPIRED);
   }
 
   private Map<String, @Nullable Object> facts(Subscription from, String reason, int attempts) {
@@ -130,16 +146,25 @@ final class DeadLetters {
   }
 
   private final class Exhausted implements Mover.Errand {
-    private final int attempts;
     private final @Nullable LastConsumer last;
+    private int attempts;
 
-    Exhausted(int attempts, @Nullable LastConsumer last) {
-      this.attempts = attempts;
+    Exhausted(@Nullable LastConsumer last) {
       this.last = last;
     }
 
     @Override
-    public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
+    public String what() {
+      return "dead letters";
+    }
+
+    @Override
+    public Mover.@Nullable Goal decide(
+        Subscription from, int lane, long sequence, ByteBuffer entry) {
+      if (!from.isExhausted(lane, sequence)) {
+        return null; // its settings have changed meanwhile
+      }
+      attempts = from.attempts(lane, sequence);
       Map<String, @Nullable Object> facts = facts(from, MAX_ATTEMPTS, attempts);
       if (last != null) {
         facts.put(CONSUMER_USER, last.user());
@@ -155,7 +180,7 @@ final class DeadLetters {
     }
 
     @Override
-    public void done(Subscription from, long sequence, Mover.Goal goal) {
+    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {
       counters.deadLettered(from.destination().id(), from.id());
       DestinationSettings settings = from.destination().settings();
       Destination to = goal.to();
@@ -174,16 +199,21 @@ final class DeadLetters {
 
   private final class Expired implements Mover.Errand {
     @Override
+    public String what() {
+      return "expired";
+    }
+
+    @Override
     public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
       return goal(
-          from.destination().settings().expiry(),
+          expiry(from.destination()),
           entry,
           facts(from, EXPIRED, from.attempts(lane, sequence)),
           Reason.EXPIRED);
     }
 
     @Override
-    public void done(Subscription from, long sequence, Mover.Goal goal) {
+    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {
       counters.expired(from.destination().id(), from.id(), 1);
     }
   }

@@ -45,6 +45,7 @@ final class Delays {
   /** The clock may jump, so it is looked at least this often. */
   private static final long LOOK_MILLIS = 60_000;
 
+  private static final String DUE = "due";
   private static final long AGAIN_MILLIS = 5;
   private static final int SLICE_COUNT = 256;
   private static final int SLICE_BYTES = 256 << 10;
@@ -220,7 +221,7 @@ final class Delays {
       long sequence = hour.heap.sequence();
       if (subscription.isUnacknowledged(lane, sequence)) {
         boolean free = subscription.isFree(lane, sequence);
-        if (mover.room() <= 0 || (!free && !subscription.isInFlight(lane, sequence))) {
+        if (mover.room(subscription, DUE) <= 0 || (!free && !subscription.isInFlight(lane, sequence))) {
           // Its mark is not reached yet, or too many moves wait.
           againMillis = now + AGAIN_MILLIS;
           return;
@@ -326,6 +327,11 @@ final class Delays {
     }
 
     @Override
+    public String what() {
+      return DUE;
+    }
+
+    @Override
     public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
       Destination to = state.destinations().find(hour.destinationId());
       long expiry = Entry.expiryMillis(entry, 0);
@@ -337,7 +343,7 @@ final class Delays {
     }
 
     @Override
-    public void done(Subscription from, long sequence, Mover.Goal goal) {
+    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {
       if (goal.reason() == Reason.EXPIRED) {
         counters.allExpired++;
       }

@@ -2,25 +2,17 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.Destination.Placement;
-import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.record.ShardRecord;
-import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.spi.Mark;
-import io.lightmq.wire.entry.Entry;
-import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
-import io.lightmq.wire.entry.MessageReader;
-import io.lightmq.wire.entry.SequenceRange;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,36 +22,56 @@ import org.slf4j.LoggerFactory;
  * Moves messages from one destination to another: dead letters, what has expired, what falls due.
  * The message is taken, that is in flight to nobody, from {@link #offer} on. Its bytes are fetched;
  * then one record publishes it there and acknowledges it here, so that it is in one place whatever
- * fails. Moves are recorded in the order in which they were offered.
+ * fails.
  *
- * <p>A move that fails keeps the message taken and is tried again, after 1 s at first and 60 s at
- * most; each failure is counted.
+ * <p>Moves of one subscription for one purpose are a {@link MoveLine} and are recorded in the order
+ * in which they were offered; lines take turns. If a target takes nothing, its line waits, for 1 s
+ * at first and 60 s at most, and holds up no other; a message that fails for a reason of its own
+ * waits beside its line. Each failure is counted.
  */
 @OwnedBy("shard")
 final class Mover {
   private static final Logger log = LoggerFactory.getLogger(Mover.class);
 
-  /** At most so many moves wait; what is offered beyond is refused. */
+  /** Single moves that wait in all lines, beyond the few that each line may always have. */
   static final int MAX_WAITING = 1 << 16;
 
+  /** Single moves that wait in one line, at most; what is offered beyond is refused. */
+  static final int MAX_PER_LINE = 1_024;
+
+  /** So many each line may have whatever others do, and no more while it fails. */
+  static final int MIN_PER_LINE = 64;
+
   private static final int MAX_READING = 64;
+  private static final int BATCH = 16;
   private static final int MAX_PER_TURN = 256;
-  private static final int RECORD_BYTES = 512;
+  private static final long TURN_NANOS = 1_000_000;
+  private static final long FIRST_STALL_NANOS = 5_000_000;
   private static final long FIRST_RETRY_NANOS = 1_000_000_000L;
   private static final long LAST_RETRY_NANOS = 60_000_000_000L;
   private static final long LOG_NANOS = 60_000_000_000L;
+  private static final long LOG_ANY_NANOS = 1_000_000_000L;
 
   /** What a move is for. */
   interface Errand {
+    /** Names the purpose; moves of one subscription with the same one share a line. */
+    String what();
+
     /**
-     * Decides where the message goes, on its entry as it is stored.
+     * Decides where the message goes, on its entry as it is stored; null to leave it where it is,
+     * free.
      *
-     * @throws Refusal if that cannot be now; it is tried again
+     * @throws Refusal if that cannot be now
      */
-    Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry);
+    @Nullable Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry);
 
     /** The move is recorded. */
-    void done(Subscription from, long sequence, Goal goal);
+    void done(Subscription from, int lane, long sequence, Goal goal);
+
+    /** The move is refused; whether the message is kept, in flight to nobody, and tried again. */
+    default boolean keeps(Subscription from, int lane, long sequence, Refusal why) {
+      return true;
+    }
   }
 
   /**
@@ -73,54 +85,28 @@ final class Mover {
   record Goal(
       @Nullable Destination to, ByteBuffer message, long expiryMillis, ShardRecord.Reason reason) {}
 
-  /** Knows the client ids of connections. */
-  interface ClientIds {
-    /** The client id of a connection, or null if it has none or has ended. */
-    @Nullable String clientId(long connectionId);
-  }
-
-  private static final class Move {
-    final Subscription from;
-    final int lane;
-    final long sequence;
-    final Errand errand;
-    @Nullable ByteBuffer entry;
-    @Nullable IOException failure;
-    int tries;
-    long againNanos;
-
-    Move(Subscription from, int lane, long sequence, Errand errand) {
-      this.from = from;
-      this.lane = lane;
-      this.sequence = sequence;
-      this.errand = errand;
-    }
-
-    boolean isRead() {
-      return entry != null || failure != null;
-    }
-
-    /** Whether the message is still there and nobody else's. */
-    boolean isValid() {
-      return !from.isClosed()
-          && from.isUnacknowledged(lane, sequence)
-          && from.isInFlight(lane, sequence);
-    }
-  }
-
   private final EntryReads reads;
-  private final Recorder recorder;
-  private final Placing placing;
-  private final Publishing.Admission admission;
-  private final Ready ready;
+  private final MoveRecords records;
   private final Counters counters;
   private final TurnTime time;
-  private final ClientIds clientIds;
   private final Runnable wake;
-  private final ArrayDeque<Move> waiting = new ArrayDeque<>();
-  private final ArrayDeque<Move> reading = new ArrayDeque<>();
-  private final PriorityQueue<Move> failed =
+  private final Map<MoveLine.Key, MoveLine> lines = new LinkedHashMap<>();
+
+  /** Lines with something to read; each line is in one of these three at most. */
+  private final ArrayDeque<MoveLine> readable = new ArrayDeque<>();
+
+  /** Lines whose batch is read. */
+  private final ArrayDeque<MoveLine> recordable = new ArrayDeque<>();
+
+  private final PriorityQueue<MoveLine> paused =
+      new PriorityQueue<>(Comparator.comparingLong(line -> line.againNanos));
+
+  /** Messages that failed for reasons of their own. */
+  private final PriorityQueue<Move> aside =
       new PriorityQueue<>(Comparator.comparingLong(move -> move.againNanos));
+
+  private int reading;
+  private long single;
   private long loggedNanos = Long.MIN_VALUE;
   private boolean ended;
 
@@ -130,281 +116,317 @@ final class Mover {
    * @param wake makes the shard take another turn soon
    */
   Mover(
-      EntryReads reads,
-      Recorder recorder,
-      Placing placing,
-      Publishing.Admission admission,
-      Ready ready,
-      Counters counters,
-      TurnTime time,
-      ClientIds clientIds,
-      Runnable wake) {
+      EntryReads reads, MoveRecords records, Counters counters, TurnTime time, Runnable wake) {
     this.reads = reads;
-    this.recorder = recorder;
-    this.placing = placing;
-    this.admission = admission;
-    this.ready = ready;
+    this.records = records;
     this.counters = counters;
     this.time = time;
-    this.clientIds = clientIds;
     this.wake = wake;
   }
 
-  /** How many more moves are taken. */
-  int room() {
-    return ended ? 0 : MAX_WAITING - size();
+  // ---- what comes ----
+
+  /** How many more single moves are taken of a subscription for a purpose. */
+  int room(Subscription from, String what) {
+    if (ended) {
+      return 0;
+    }
+    MoveLine line = lines.get(new MoveLine.Key(from, what));
+    int own = line == null ? 0 : line.single();
+    int least = MIN_PER_LINE - own;
+    if (line != null && line.isFailing()) {
+      return Math.max(0, least);
+    }
+    return (int)
+        Math.max(0, Math.max(least, Math.min(MAX_PER_LINE - own, MAX_WAITING - single)));
+  }
+
+  /** Whether the target of a subscription's moves for a purpose took nothing when last tried. */
+  boolean isFailing(Subscription from, String what) {
+    MoveLine line = lines.get(new MoveLine.Key(from, what));
+    return line != null && line.isFailing();
   }
 
   /** Moves that are not recorded yet. */
-  int size() {
-    return waiting.size() + reading.size() + failed.size();
+  long size() {
+    long size = 0;
+    for (MoveLine line : lines.values()) {
+      size += line.size();
+    }
+    return size;
+  }
+
+  /** Moves that wait because their target takes nothing. */
+  long failing() {
+    long size = 0;
+    for (MoveLine line : lines.values()) {
+      size += line.isFailing() ? line.size() : line.aside;
+    }
+    return size;
   }
 
   /** Takes a free message for a move; false if too many wait. Another turn begins it. */
   boolean offer(Subscription from, int lane, long sequence, Errand errand) {
     Lane of = from.destination().lane(lane);
-    if (of == null || room() <= 0 || !from.isFree(lane, sequence)) {
+    if (of == null || !from.isFree(lane, sequence) || room(from, errand.what()) == 0) {
       return false;
     }
     from.take(of, sequence, 1);
     return offerTaken(from, lane, sequence, errand);
   }
 
-  /** Takes over a message that is in flight to nobody; if too many moves wait it is free again. */
+  /** Takes over a message that is in flight to nobody; false if too many wait, and it stays so. */
   boolean offerTaken(Subscription from, int lane, long sequence, Errand errand) {
-    if (room() <= 0) {
-      from.giveBack(lane, sequence, 1, false);
+    if (room(from, errand.what()) == 0) {
       return false;
     }
-    waiting.add(new Move(from, lane, sequence, errand));
-    if (waiting.size() == 1) {
-      wake.run();
-    }
+    single++;
+    MoveLine line = line(from, errand);
+    line.add(new Move(from, lane, sequence, errand));
+    readable(line);
     return true;
   }
 
-  /** Begins and records moves, as far as there is room; whether some wait for room. */
-  boolean turn() {
+  /** Takes over any number of consecutive messages that are in flight to nobody. */
+  void offerRange(Subscription from, int lane, long first, int count, Errand errand) {
+    Lane of = from.destination().lane(lane);
+    if (of == null || from.isClosed()) {
+      return;
+    }
     if (ended) {
-      return false;
+      from.giveBack(lane, first, count, false);
+      return;
     }
-    while (!failed.isEmpty() && failed.element().againNanos - time.nanos() <= 0) {
-      waiting.add(failed.remove());
-    }
-    read();
-    for (int done = 0; !reading.isEmpty() && reading.element().isRead(); done++) {
-      if (done == MAX_PER_TURN) {
-        wake.run();
-        return false;
-      }
-      if (!record(reading.element())) {
-        return true;
-      }
-      reading.remove();
-      read();
-    }
-    return false;
+    MoveLine line = line(from, errand);
+    line.addRange(of, first, count, errand);
+    readable(line);
   }
 
-  /** When a move is tried again, {@code Long.MAX_VALUE} for never. */
+  private MoveLine line(Subscription from, Errand errand) {
+    return lines.computeIfAbsent(new MoveLine.Key(from, errand.what()), MoveLine::new);
+  }
+
+  private void readable(MoveLine line) {
+    if (!line.queued) {
+      line.queued = true;
+      readable.add(line);
+      if (readable.size() == 1) {
+        wake.run();
+      }
+    }
+  }
+
+  // ---- a turn's share ----
+
+  /** Begins and records moves, as far as there is room and for a millisecond at most. */
+  void turn() {
+    if (ended || lines.isEmpty()) {
+      return;
+    }
+    resume();
+    long end = time.nowNanos() + TURN_NANOS;
+    for (int done = 0; ; done++) {
+      while (reading < MAX_READING && !readable.isEmpty()) {
+        read(readable.remove());
+      }
+      MoveLine line = recordable.peek();
+      if (line == null) {
+        return;
+      }
+      if (done >= MAX_PER_TURN || time.nowNanos() - end >= 0) {
+        wake.run();
+        return;
+      }
+      recordNext(line);
+    }
+  }
+
+  /** When something is tried again, {@code Long.MAX_VALUE} for never. */
   long nextNanos() {
-    return failed.isEmpty() ? Long.MAX_VALUE : failed.element().againNanos;
+    long next = paused.isEmpty() ? Long.MAX_VALUE : paused.element().againNanos;
+    return aside.isEmpty() ? next : Math.min(next, aside.element().againNanos);
   }
 
   /** Gives up: what was not recorded stays where it is, free. */
   void end() {
     ended = true;
-    for (ArrayDeque<Move> moves : List.of(waiting, reading, new ArrayDeque<>(failed))) {
-      for (Move move : moves) {
-        if (move.isValid()) {
-          move.from.giveBack(move.lane, move.sequence, 1, false);
-        }
-      }
-    }
-    waiting.clear();
-    reading.clear();
-    failed.clear();
+    aside.forEach(Move::giveBack);
+    aside.clear();
+    lines.values().forEach(MoveLine::end);
+    lines.clear();
+    readable.clear();
+    recordable.clear();
+    paused.clear();
   }
 
-  private void read() {
-    while (reading.size() < MAX_READING && !waiting.isEmpty()) {
-      Move move = waiting.remove();
-      Lane lane = move.isValid() ? move.from.destination().lane(move.lane) : null;
+  private void resume() {
+    while (!paused.isEmpty() && paused.element().againNanos - time.nanos() <= 0) {
+      MoveLine line = paused.remove();
+      line.queued = false;
+      readable(line);
+    }
+    while (!aside.isEmpty() && aside.element().againNanos - time.nanos() <= 0) {
+      Move move = aside.remove();
+      MoveLine line = line(move.from(), move.errand()); // there is one as long as any is aside
+      line.aside--;
+      line.add(move);
+      readable(line);
+    }
+  }
+
+  private void read(MoveLine line) {
+    int before = line.single();
+    if (line.from().isClosed()) {
+      line.drop();
+    }
+    line.fill(Math.min(BATCH, MAX_READING - reading));
+    single += line.single() - before;
+    if (line.batch.isEmpty()) {
+      settle(line);
+      return;
+    }
+    line.unread = line.batch.size();
+    reading += line.unread;
+    for (Move move : List.copyOf(line.batch)) {
+      Lane lane = move.from().destination().lane(move.lane());
       if (lane == null) {
-        continue;
+        throw new IllegalStateException("lane " + move.lane() + " of a message has gone");
       }
-      reading.add(move);
       reads.read(
-          move.from,
+          move.from(),
           lane,
-          move.sequence,
+          move.sequence(),
           1,
           1,
           (entries, failure) -> {
-            move.entry = entries;
-            move.failure =
-                entries == null && failure == null ? new IOException("nothing came") : failure;
+            move.read(entries, failure);
+            line.unread--;
+            if (line.unread == 0 && !ended) {
+              recordable.add(line);
+            }
           });
+    }
+  }
+
+  /** A line with an empty batch: goes on, or ends. */
+  private void settle(MoveLine line) {
+    line.queued = false;
+    if (line.hasWaiting()) {
+      readable(line);
+    } else if (line.aside == 0) {
+      lines.remove(line.key(), line);
+    }
+  }
+
+  /** Records the first move of a line, which takes its turn then. */
+  private void recordNext(MoveLine line) {
+    recordable.remove();
+    Move move = line.batch.element();
+    try {
+      if (move.isValid() && !record(move)) {
+        stall(line);
+        return;
+      }
+      line.batch.remove();
+      single--;
+      reading--;
+      line.tries = 0;
+      line.stalls = 0;
+    } catch (Refusal refusal) {
+      if (!refused(line, move, refusal)) {
+        return;
+      }
+    }
+    if (line.batch.isEmpty()) {
+      settle(line);
+    } else {
+      recordable.add(line);
     }
   }
 
   /** Records a move whose bytes are there; false if it has to wait for room. */
   private boolean record(Move move) {
-    ByteBuffer entry = move.entry;
-    if (!move.isValid()) {
+    ByteBuffer entry = move.entry();
+    if (entry == null) {
+      throw new Refusal(FaultCode.DAMAGED, "the message cannot be read: " + move.failureText());
+    }
+    Goal goal = move.errand().decide(move.from(), move.lane(), move.sequence(), entry);
+    if (goal == null) {
+      move.giveBack();
       return true;
     }
-    try {
-      if (entry == null) {
-        throw new Refusal(FaultCode.RETRY_LATER, "the message cannot be read: " + move.failure);
-      }
-      Goal goal = move.errand.decide(move.from, move.lane, move.sequence, entry);
-      if (!record(move, entry, goal)) {
-        return false;
-      }
-      move.errand.done(move.from, move.sequence, goal);
-    } catch (Refusal refusal) {
-      later(move, refusal);
-    }
-    return true;
-  }
-
-  private void later(Move move, Refusal refusal) {
-    counters.moveFailures++;
-    long delay = FIRST_RETRY_NANOS << Math.min(move.tries++, 6);
-    move.againNanos = time.nanos() + Math.min(delay, LAST_RETRY_NANOS);
-    move.entry = null;
-    move.failure = null;
-    failed.add(move);
-    if (loggedNanos == Long.MIN_VALUE || time.nanos() - loggedNanos >= LOG_NANOS) {
-      loggedNanos = time.nanos();
-      log.warn(
-          "A message of {} cannot be moved and is kept: {}; {} moves are tried again in {} s; the"
-              + " next line comes in 60 s at the earliest",
-          move.from.destination().name().name(),
-          refusal.text(),
-          failed.size(),
-          Math.min(delay, LAST_RETRY_NANOS) / 1_000_000_000L);
-    }
-  }
-
-  private boolean record(Move move, ByteBuffer entry, Goal goal) {
-    Destination to = goal.to();
-    boolean persistent = Entry.isPersistent(entry, 0);
-    Runs.Checked wanted = to == null ? null : wanted(to, entry, goal);
-    Placement placement =
-        to == null || wanted == null
-            ? Placement.NOWHERE
-            : Placing.placement(to, persistent, wanted);
-    boolean recorded = Settlements.isRecorded(move.from, move.lane);
-    long bytes = Entry.MAX_HEADER_BYTES + (long) goal.message().remaining();
-    if (placement == Placement.DURABLE) {
-      placing.checkDisk();
-    } else if (placement == Placement.VOLATILE && !placing.fits(1, bytes)) {
-      throw placing.memoryFull(bytes, 0);
-    }
-    if ((recorded || placement == Placement.DURABLE)
-        && !admission.admit(
-            placement == Placement.DURABLE && wanted != null
-                ? bytes + RECORD_BYTES + RecordBytes.ofSkips(wanted)
-                : RECORD_BYTES,
-            placement == Placement.DURABLE)) {
+    if (!records.record(move, entry, goal)) {
       return false;
     }
-    Acked acked =
-        new Acked(
-            move.from.destination().id(),
-            move.from.id(),
-            goal.reason(),
-            List.of(new SequenceRange(move.lane, move.sequence, 1)));
-    if (to != null && wanted != null && placement == Placement.DURABLE) {
-      recordDurable(to, entry, goal, wanted, recorded ? acked : null);
-    } else if (recorded) {
-      recorder.record(acked);
-    }
-    if (to != null && wanted != null && placement == Placement.VOLATILE) {
-      storeVolatile(to, entry, goal, wanted);
-    }
-    if (!recorded) {
-      move.from.acknowledge(acked.ranges());
-    }
+    move.errand().done(move.from(), move.lane(), move.sequence(), goal);
     return true;
   }
 
-  /** The message as a run, with who does not want it. */
-  private Runs.Checked wanted(Destination to, ByteBuffer entry, Goal goal) {
-    ByteBuffer message = goal.message();
-    ByteBuffer run = ByteBuffer.allocate(4 + message.remaining());
-    run.putInt(message.remaining()).put(message.duplicate()).flip();
-    Runs.Checked checked =
-        new Runs.Checked(
-            1,
-            run,
-            Entry.messageOffset(entry, 0) + (long) message.remaining(),
-            1 << MessageReader.priority(message, message.position()),
-            List.of(),
-            false);
-    long connection = Entry.connectionId(entry, 0);
-    return placing.select(
-        new Selecting.Sender(connection, clientIds.clientId(connection)), to, checked);
+  // ---- what fails ----
+
+  /** Whether the line goes on with its next move. */
+  private boolean refused(MoveLine line, Move move, Refusal refusal) {
+    counters.moveFailures++;
+    if (!move.errand().keeps(move.from(), move.lane(), move.sequence(), refusal)) {
+      line.batch.remove();
+      single--;
+      reading--;
+      move.giveBack();
+      return true;
+    }
+    boolean own =
+        switch (refusal.code()) {
+          case DAMAGED, BAD_REQUEST, TOO_LARGE -> true;
+          default -> false;
+        };
+    if (own && line.aside < MAX_PER_LINE / 2) {
+      line.batch.remove();
+      reading--;
+      line.aside++;
+      move.forgetBytes();
+      move.againNanos = time.nanos() + pauseNanos(move.tries++);
+      aside.add(move);
+      tell(line, refusal, move.tries, move.againNanos, "A message");
+      return true;
+    }
+    pause(line, pauseNanos(line.tries++));
+    tell(line, refusal, line.tries, line.againNanos, line.size() + " messages");
+    return false;
   }
 
-  private void recordDurable(
-      Destination to, ByteBuffer entry, Goal goal, Runs.Checked wanted, @Nullable Acked acked) {
-    LaneRun run = wanted.byPriority().get(0);
-    DurableLane lane = to.durable(run.priority());
-    recorder.firstSequence(lane, 1);
-    Mark mark = to.settings().tier().mark();
-    Recorder.Transaction record = recorder.begin(null, 0, acked == null ? 1 : 2, mark);
-    record.publish(lane, stamp(entry, to, lane.code()), run, (messages, at) -> goal.expiryMillis());
-    if (acked != null) {
-      record.acknowledge(acked);
-    }
-    record.commit();
-    if (mark == Mark.DURABLE) {
-      recorder.wantsForce(); // no receipt asks for it
-    }
-    counters.published(to.id(), 1, wanted.entryBytes(), time.millis());
-    counters.came(to.id(), lane.code(), lane.last(), time.millis());
+  /** There is no room in the journal; the line tries again soon. */
+  private void stall(MoveLine line) {
+    pause(line, FIRST_STALL_NANOS << Math.min(line.stalls++, 6));
   }
 
-  private void storeVolatile(Destination to, ByteBuffer entry, Goal goal, Runs.Checked wanted) {
-    ByteBuffer message = goal.message();
-    LaneRun run = wanted.byPriority().get(0);
-    VolatileLane lane = to.swift(run.priority());
-    long sequence = recorder.firstSequence(lane, 1);
-    EntryStamp stamp = stamp(entry, to, lane.code());
-    ByteBuffer stored = ByteBuffer.allocate(Entry.entryBytes(stamp, message.remaining()));
-    int length =
-        Entry.write(
-            stored,
-            0,
-            stamp,
-            sequence,
-            goal.expiryMillis(),
-            message,
-            message.position(),
-            message.remaining());
-    lane.expires(sequence, goal.expiryMillis());
-    lane.append(sequence, stored.limit(length), to.subscriptions().size() - run.skips().size());
-    for (Skip skip : run.skips()) {
-      skip.subscription().pass(lane, sequence, skip.messages());
-    }
-    lane.show();
-    ready.add(to);
-    counters.published(to.id(), 1, length, time.millis());
+  private void pause(MoveLine line, long nanos) {
+    reading -= line.batch.size();
+    line.putBack();
+    line.againNanos = time.nanos() + nanos;
+    paused.add(line);
   }
 
-  private EntryStamp stamp(ByteBuffer entry, Destination to, int lane) {
-    byte[] user = new byte[Entry.userBytes(entry, 0)];
-    entry.get(Entry.HEADER_BYTES, user);
-    boolean persistent = Entry.isPersistent(entry, 0);
-    return new EntryStamp(
-        lane,
-        persistent ? Entry.PERSISTENT : 0,
-        to.id(),
-        time.millis(),
-        Entry.connectionId(entry, 0),
-        user);
+  private static long pauseNanos(int tries) {
+    return Math.min(FIRST_RETRY_NANOS << Math.min(tries, 6), LAST_RETRY_NANOS);
+  }
+
+  private void tell(MoveLine line, Refusal refusal, int tries, long againNanos, String what) {
+    long now = time.nanos();
+    if ((line.loggedNanos != Long.MIN_VALUE && now - line.loggedNanos < LOG_NANOS)
+        || (loggedNanos != Long.MIN_VALUE && now - loggedNanos < LOG_ANY_NANOS)) {
+      return;
+    }
+    line.loggedNanos = now;
+    loggedNanos = now;
+    log.warn(
+        "{} of {} ({}) cannot be moved and stay where they are, given to nobody: {}; tried {}"
+            + " times, again in {} s; moves of other destinations go on; the next line on this one"
+            + " comes in 60 s at the earliest",
+        what,
+        line.from().destination().name().name(),
+        line.key().what(),
+        refusal.text(),
+        tries,
+        (againNanos - now) / 1_000_000_000L);
   }
 }

@@ -73,7 +73,12 @@ final class ShardParts {
     this.placing = new Placing(settings, state, recorder, time, counters, overflow);
     EntryReads reads = new EntryReads(window, fetcher);
     this.mover =
-        new Mover(reads, recorder, placing, later, ready, counters, time, later, later::wake);
+        new Mover(
+            reads,
+            new MoveRecords(recorder, placing, later, ready, counters, time, later),
+            counters,
+            time,
+            later::wake);
     this.withheld = new Withheld(ready, time);
     this.deadLetters =
         new DeadLetters(
@@ -144,7 +149,7 @@ final class ShardParts {
   }
 
   /** Stands for the runner, which is made last. */
-  private static final class Later implements Decisions, Publishing.Admission, Mover.ClientIds {
+  private static final class Later implements Decisions, Publishing.Admission, MoveRecords.ClientIds {
     @Nullable ShardRunner runner;
     @Nullable Sessions sessions;
 

@@ -79,7 +79,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Consumers whose messages were acknowledged without a record. */
   private final ArrayDeque<Consumer> served = new ArrayDeque<>();
 
-  private final ArrayDeque<GivenUp> toMove = new ArrayDeque<>();
   private boolean recording;
   private long damageLoggedNanos = Long.MIN_VALUE;
   private final int reserveBytes;
@@ -278,7 +277,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     parts.withheld().turn();
     parts.delays().turn();
-    boolean moveWaits = parts.mover().turn();
+    parts.mover().turn();
     flush();
     advance();
     while (!parts.ready().isEmpty() || !served.isEmpty()) {
@@ -297,11 +296,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     boolean waits =
         parts.publishing().isHolding()
             || !others.isEmpty()
-            || moveWaits
             || !touches.isEmpty()
             || !givenUp.isEmpty()
-            || !consumed.isEmpty()
-            || !toMove.isEmpty();
+            || !consumed.isEmpty();
     if (waits && retryTimer == null) {
       // Room may come without a mark moving: the journal's trim, a message freed from memory.
       retryTimer =
@@ -343,11 +340,13 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   @Override
   public void giveUp(
       Subscription subscription, int lane, long from, int count, Decisions.Reason reason) {
-    boolean moves =
-        reason == Decisions.Reason.EXHAUSTED
-            || (reason == Decisions.Reason.EXPIRED && DeadLetters.keepsExpired(subscription));
-    (moves ? toMove : givenUp)
-        .add(new GivenUp(subscription, new SequenceRange(lane, from, count), reason));
+    if (reason == Decisions.Reason.EXHAUSTED) {
+      parts.deadLetters().exhausted(subscription, lane, from, count);
+    } else if (reason == Decisions.Reason.EXPIRED && DeadLetters.keepsExpired(subscription)) {
+      parts.deadLetters().expired(subscription, lane, from, count);
+    } else {
+      givenUp.add(new GivenUp(subscription, new SequenceRange(lane, from, count), reason));
+    }
   }
 
   @Override
@@ -396,11 +395,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         record(consumed.remove());
       }
     }
-    while (!toMove.isEmpty()
-        && (toMove.element().subscription().isClosed()
-            || parts.mover().room() >= toMove.element().range().count())) {
-      move(toMove.remove());
-    }
     recording = false;
   }
 
@@ -434,18 +428,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     } else {
       recorder.onShardWhen(
           destination.settings().tier().mark(), () -> parts.dispatcher().consumed(each.consumer()));
-    }
-  }
-
-  private void move(GivenUp each) {
-    Subscription from = each.subscription();
-    SequenceRange range = each.range();
-    for (long at = range.from(); !from.isClosed() && at < range.from() + range.count(); at++) {
-      if (each.reason() == Decisions.Reason.EXHAUSTED) {
-        parts.deadLetters().exhausted(from, range.lane(), at, null);
-      } else {
-        parts.deadLetters().expired(from, range.lane(), at);
-      }
     }
   }
 

@@ -163,6 +163,45 @@ class DelayTest {
     h.close();
   }
 
+  @Test
+  void whatExpiresBeforeItIsDueIsDroppedIfTheExpiryQueueIsItsOwn() throws Exception {
+    BrokerHarness h = open(7);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    h.admin("destination.set", Map.of("name", "later", "expiry", "later"));
+    int c = h.nextCorrelation();
+    h.broker.submit(
+        new Command.Publish(peer, c, id, 1, 1, h.bytes(true, 5_000, 10_000, "too late")));
+    h.receipt(peer, c);
+    c = h.nextCorrelation();
+    h.broker.submit(new Command.Publish(peer, c, id, 2, 1, h.bytes(true, 5_000, "expires")));
+    h.receipt(peer, c);
+    h.loops.advance(11 * SECOND);
+    assertThat(h.pull(consuming(h, QUEUE), 1, 10)).isEmpty();
+    assertThat(h.admin("destination.show", Map.of("name", "later")))
+        .contains("\"backlog\":0")
+        .contains("\"delayed\":0");
+    h.close();
+  }
+
+  @Test
+  void anExpiryQueueThatBecomesItsOwnMeanwhileGetsNothingBack() throws Exception {
+    BrokerHarness h = open(8);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    h.admin("destination.set", Map.of("name", "later", "expiry", "$lightmq.refused"));
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.Publish(peer, c, id, 1, 1, h.bytes(true, 5_000, "expires")));
+    h.receipt(peer, c);
+    h.loops.advance(8 * SECOND);
+    assertThat(h.admin("destination.show", Map.of("name", "later"))).contains("\"backlog\":1");
+    h.admin("destination.set", Map.of("name", "later", "expiry", "later"));
+    h.loops.advance(60 * SECOND);
+    assertThat(h.pull(consuming(h, QUEUE), 1, 10)).isEmpty();
+    assertThat(h.admin("destination.show", Map.of("name", "later"))).contains("\"backlog\":0");
+    h.close();
+  }
+
   /** {@code -Dlightmq.delayed=100000} is the full size. */
   @Test
   void noneIsEarlyNoneIsLostAndNoneIsLateByASecondThroughThreePowerCuts() throws Exception {
