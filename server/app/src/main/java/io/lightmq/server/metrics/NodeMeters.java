@@ -198,6 +198,10 @@ public final class NodeMeters implements AutoCloseable {
         "Moves of dead, expired or due messages that failed; each is tried again.",
         now -> now.broker().totals().moves().failed());
     gauge(
+        "lightmq.waiting.moves",
+        "Moves of dead, expired or due messages that wait because their target takes nothing.",
+        now -> now.broker().totals().moves().waiting());
+    gauge(
         "lightmq.delayed",
         "Messages that wait for their delivery time.",
         now -> now.broker().totals().moves().delayed());

@@ -42,7 +42,7 @@ public record BrokerMetrics(
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
-          new Totals(0, 0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0)),
+          new Totals(0, 0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0, 0)),
           List.of());
 
   public BrokerMetrics {
@@ -114,6 +114,7 @@ public record BrokerMetrics(
    * @param deadLettered messages that became dead letters
    * @param failed moves that failed and are tried again
    * @param underWay moves that are not recorded yet
+   * @param waiting those of them whose target took nothing when they were tried last
    * @param withheld messages that wait for their next attempt
    * @param delayed messages that wait for their delivery time
    */
@@ -122,6 +123,7 @@ public record BrokerMetrics(
       long deadLettered,
       long failed,
       long underWay,
+      long waiting,
       long withheld,
       long delayed) {}
 

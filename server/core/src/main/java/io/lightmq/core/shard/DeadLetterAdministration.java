@@ -4,19 +4,15 @@ import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MalformedMessageException;
-import io.lightmq.wire.entry.MessageEdit;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +22,9 @@ import org.jspecify.annotations.Nullable;
  * (of the message to show), {@code rate} (messages a second, 100), {@code dry-run}.
  *
  * <p>A retried letter goes back to the queue that it came from, without what the broker wrote on it
- * and with all its attempts before it. Letters of a topic's subscription are passed over: sent to
- * the topic again they would reach its other subscribers too.
+ * and with all its attempts before it; see {@link Retries} for what becomes of it if that queue
+ * does not take it. Letters of a topic's subscription are passed over: sent to the topic again they
+ * would reach its other subscribers too.
  */
 @OwnedBy("shard")
 final class DeadLetterAdministration {
@@ -36,26 +33,21 @@ final class DeadLetterAdministration {
   private static final int MAX_LIMIT = 1_000;
   private static final int MAX_RATE = 100_000;
 
-  /** The most letters that wait to be retried. */
-  private static final int MAX_RETRIES = 100_000;
+  /** So many letters whose origin takes none are named in the answer; all are counted. */
+  private static final int MAX_UNRESOLVED = 100;
 
   private static final int EXCERPT_CHARS = 500;
 
-  private record Waiting(Subscription from, int lane, long sequence, int rate) {}
-
   private final ShardState state;
   private final EntryReads reads;
-  private final Mover mover;
-  private final Subscribing subscribing;
+  private final Retries retries;
   private final TurnTime time;
-  private final ArrayDeque<Waiting> retries = new ArrayDeque<>();
 
   DeadLetterAdministration(
-      ShardState state, EntryReads reads, Mover mover, Subscribing subscribing, TurnTime time) {
+      ShardState state, EntryReads reads, Retries retries, TurnTime time) {
     this.state = state;
     this.reads = reads;
-    this.mover = mover;
-    this.subscribing = subscribing;
+    this.retries = retries;
     this.time = time;
   }
 
@@ -152,11 +144,17 @@ final class DeadLetterAdministration {
         new LetterScan.Looker() {
           private int found;
 
+          private Retries.Place place(Lane lane, long sequence) {
+            return new Retries.Place(queue.queueSubscription(), lane.code(), sequence);
+          }
+
           @Override
           public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
             MessageReader reader = letter(entries, at, origin);
             if (reader != null) {
-              facts(json.beginObject(), reader, entries, at).endObject();
+              facts(json.beginObject(), reader, entries, at);
+              text(json, "retryFails", retries.failure(place(lane, sequence)));
+              json.endObject();
               found++;
             }
             return found < limit;
@@ -239,27 +237,38 @@ final class DeadLetterAdministration {
     String origin = command.arguments().get("destination");
     boolean dry = Boolean.parseBoolean(command.arguments().getOrDefault("dry-run", "false"));
     Subscription from = queue.queueSubscription();
+    JsonWriter json = new JsonWriter().beginObject().text("queue", queue.name().name());
+    json.name("unresolvedLetters").beginArray();
     LetterScan.of(
         reads,
         queue,
         new LetterScan.Looker() {
           private int found;
+          private int unresolved;
           private int passedOver;
 
           @Override
           public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
             MessageReader reader = letter(entries, at, origin);
-            if (reader == null || reader.property(DeadLetters.ORIGIN) == null) {
+            Object comesFrom = reader == null ? null : reader.property(DeadLetters.ORIGIN);
+            if (reader == null || comesFrom == null) {
               return true;
             }
-            if (!"queue".equals(reader.property(DeadLetters.ORIGIN_KIND))
-                || retries.size() >= MAX_RETRIES) {
+            boolean full = found + unresolved >= retries.room();
+            if (!"queue".equals(reader.property(DeadLetters.ORIGIN_KIND)) || full) {
               passedOver++;
               return true;
             }
-            found++;
+            Retries.Place place = new Retries.Place(from, lane.code(), sequence);
+            String obstacle = retries.obstacle(comesFrom.toString());
+            if (obstacle == null) {
+              found++;
+            } else if (unresolved++ < MAX_UNRESOLVED) {
+              json.beginObject().text("id", String.valueOf(reader.messageId()));
+              json.text("origin", comesFrom.toString()).text("why", obstacle).endObject();
+            }
             if (!dry) {
-              retries.add(new Waiting(from, lane.code(), sequence, rate));
+              retries.add(place, comesFrom.toString(), rate, obstacle);
             }
             return true;
           }
@@ -268,50 +277,13 @@ final class DeadLetterAdministration {
           public void done() {
             answer(
                 command,
-                new JsonWriter()
-                    .beginObject()
-                    .text("queue", queue.name().name())
+                json.endArray()
                     .number(dry ? "wouldRetry" : "retrying", found)
+                    .number("unresolved", unresolved)
                     .number("passedOver", passedOver)
                     .number("ratePerSecond", rate)
                     .endObject());
           }
         });
-  }
-
-  /** Once a second: moves as many letters as their rate allows. */
-  void tick() {
-    for (int moved = 0; !retries.isEmpty() && moved < retries.element().rate(); moved++) {
-      Waiting next = retries.remove();
-      if (!next.from().isClosed()) {
-        mover.offer(next.from(), next.lane(), next.sequence(), new Retry());
-      }
-    }
-  }
-
-  private final class Retry implements Mover.Errand {
-    @Override
-    public String what() {
-      return "retries";
-    }
-
-    @Override
-    public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
-      int at = Entry.messageOffset(entry, 0);
-      int bytes = Entry.messageBytes(entry, 0);
-      try {
-        MessageReader reader = new MessageReader(entry, at, bytes);
-        String origin = String.valueOf(reader.property(DeadLetters.ORIGIN));
-        ByteBuffer message = MessageEdit.withProperties(entry, at, bytes, Map.of(), 0);
-        Destination to =
-            subscribing.resolve(new DestinationName(DestinationKind.QUEUE, origin), true);
-        return new Mover.Goal(to, message, 0, Reason.MOVED);
-      } catch (MalformedMessageException e) {
-        throw new Refusal(FaultCode.BAD_REQUEST, "a dead letter cannot be read: " + e.getMessage());
-      }
-    }
-
-    @Override
-    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {}
   }
 }

@@ -151,6 +151,7 @@ final class MetricsTaker {
                 counters.deadLettered,
                 counters.moveFailures,
                 parts.mover().size(),
+                parts.mover().failing(),
                 parts.withheld().size(),
                 parts.delays().waiting())),
         destinations);

@@ -329,7 +329,7 @@ final class Shard implements ShardBatch.Observer {
     parts.sessions().closeIdleLinks(64);
     parts.delays().tick();
     parts.janitor().tick();
-    parts.letters().tick();
+    parts.retries().tick();
     if (parts.publishing().isHolding()) {
       marksMoved();
     }

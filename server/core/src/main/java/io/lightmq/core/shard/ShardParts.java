@@ -40,7 +40,7 @@ final class ShardParts {
   private final DeadLetters deadLetters;
   private final Delays delays;
   private final Janitor janitor;
-  private final DeadLetterAdministration letters;
+  private final Retries retries;
   private final Publishing publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
@@ -89,7 +89,8 @@ final class ShardParts {
             BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
     this.delays =
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
-    this.letters = new DeadLetterAdministration(state, reads, mover, subscribing, time);
+    this.retries = new Retries(mover, subscribing, time);
+    DeadLetterAdministration letters = new DeadLetterAdministration(state, reads, retries, time);
     this.janitor = new Janitor(state, reads, later, time);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
@@ -270,8 +271,8 @@ final class ShardParts {
     return withheld;
   }
 
-  DeadLetterAdministration letters() {
-    return letters;
+  Retries retries() {
+    return retries;
   }
 
   Janitor janitor() {

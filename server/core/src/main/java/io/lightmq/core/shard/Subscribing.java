@@ -70,6 +70,16 @@ final class Subscribing {
 
   /** Finds a destination, or creates it if missing and permitted. */
   Destination resolve(DestinationName name, boolean mayCreate) {
+    Destination found = existing(name, mayCreate);
+    return found != null ? found : create(name, rules.settingsFor(name));
+  }
+
+  /**
+   * Finds a destination; null if it is missing and may be created.
+   *
+   * @throws Refusal if it is missing and may not be created
+   */
+  @Nullable Destination existing(DestinationName name, boolean mayCreate) {
     Destination found = state.destinations().find(name);
     if (found != null && !found.isHidden()) {
       return found;
@@ -95,7 +105,7 @@ final class Subscribing {
                   : "creation on first use is switched off")
               + "; create it with: destination create");
     }
-    return create(name, rules.settingsFor(name));
+    return null;
   }
 
   /** Creates a destination that does not exist. */

@@ -88,6 +88,25 @@ final class BrokerHarness {
         5_000);
   }
 
+  /** The same settings, but destinations are made by the administrator only. */
+  static BrokerSettings withoutCreation(BrokerSettings of) {
+    return new BrokerSettings(
+        of.defaultSettings(),
+        false,
+        of.rules(),
+        of.windowBytes(),
+        of.volatileBytes(),
+        of.overflowBytes(),
+        of.journal(),
+        of.segments(),
+        of.ballastBytes(),
+        of.maxMessageBytes(),
+        of.maxTransactionBytes(),
+        of.flushIntervalMillis(),
+        of.minFreeBytes(),
+        of.idleReclaimMillis());
+  }
+
   /** Starts the broker and waits until it takes commands. */
   BrokerHarness open() throws IOException {
     long passed = loops == null || !keepTime ? 0 : loops.clock().nanos();

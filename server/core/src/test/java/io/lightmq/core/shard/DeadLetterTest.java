@@ -248,4 +248,73 @@ class DeadLetterTest {
     assertThat(h.admin("dead-letters.list", Map.of("queue", "none"))).contains("no queue none");
     h.close();
   }
+
+  @Test
+  void aLetterWhoseOriginIsGoneStaysReadableAndIsRetriedOnceTheOriginIsBack() throws Exception {
+    BrokerHarness h = new BrokerHarness(8);
+    h.settings = BrokerHarness.withoutCreation(h.settings);
+    h.open();
+    h.admin("destination.create", Map.of("name", "DLQ", "max-attempts", "0"));
+    for (String each : List.of("poison.a", "poison.b")) {
+      h.admin("destination.create", Map.of("name", each));
+    }
+    DestinationName other = new DestinationName(DestinationKind.QUEUE, "poison.b");
+    for (DestinationName each : List.of(POISON, other)) {
+      long id = send(h, each, "from " + each.name());
+      FakePeer peer = consuming(h, each);
+      for (int i = 0; i < 3; i++) {
+        fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+      }
+      h.broker.submit(new Command.Detach(peer, true));
+    }
+    h.admin("destination.delete", Map.of("name", "poison.a"));
+    assertThat(h.admin("dead-letters.retry", Map.of("dry-run", "true")))
+        .contains("\"wouldRetry\":1")
+        .contains("\"unresolved\":1");
+    assertThat(h.admin("dead-letters.retry", Map.of()))
+        .contains("\"retrying\":1")
+        .contains("\"unresolved\":1")
+        .contains("\"origin\":\"poison.a\"")
+        .contains("queue poison.a does not exist");
+    h.loops.advance(5_000_000_000L);
+    assertThat(h.pull(consuming(h, other), 1, 1)).hasSize(1);
+    assertThat(h.admin("dead-letters.list", Map.of()))
+        .contains("\"origin\":\"poison.a\"")
+        .contains("queue poison.a does not exist");
+    FakePeer reader = consuming(h, DLQ);
+    assertThat(h.pull(reader, 1, 10)).extracting(Received::text).containsExactly("from poison.a");
+    h.broker.submit(new Command.Detach(reader, true));
+    h.admin("destination.create", Map.of("name", "poison.a"));
+    h.loops.advance(61_000_000_000L);
+    assertThat(h.pull(consuming(h, POISON), 1, 10))
+        .extracting(Received::text)
+        .containsExactly("from poison.a");
+    assertThat(h.admin("dead-letters.list", Map.of())).isEqualTo("{\"deadLetters\":[]}");
+    h.close();
+  }
+
+  @Test
+  void aRetryThatIsRefusedOnItsWayLeavesTheLetterToWhoReadsTheQueue() throws Exception {
+    BrokerHarness h = new BrokerHarness(9);
+    h.settings = BrokerHarness.withoutCreation(h.settings);
+    h.open();
+    h.admin("destination.create", Map.of("name", "DLQ", "max-attempts", "0"));
+    h.admin("destination.create", Map.of("name", "poison.a"));
+    long id = send(h, POISON, "bad");
+    FakePeer peer = consuming(h, POISON);
+    for (int i = 0; i < 3; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    assertThat(h.admin("dead-letters.retry", Map.of())).contains("\"retrying\":1");
+    h.admin("destination.delete", Map.of("name", "poison.a", "force", "true"));
+    h.loops.advance(2_000_000_000L);
+    assertThat(h.admin("dead-letters.list", Map.of())).contains("queue poison.a does not exist");
+    FakePeer reader = consuming(h, DLQ);
+    Received letter = h.pull(reader, 1, 10).get(0);
+    h.acknowledge(reader, 1, letter.destinationId(), letter.range());
+    h.admin("destination.create", Map.of("name", "poison.a"));
+    h.loops.advance(120_000_000_000L);
+    assertThat(h.pull(consuming(h, POISON), 1, 10)).isEmpty();
+    h.close();
+  }
 }

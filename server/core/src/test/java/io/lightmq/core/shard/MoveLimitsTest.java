@@ -93,10 +93,12 @@ class MoveLimitsTest {
     assertThat(h.pull(consuming(h, OTHER), 1, 10)).extracting(Received::text).contains("due");
     assertThat(show(h, EXPIRED)).contains("\"backlog\":300");
     assertThat(show(h, SHORT)).contains("\"backlog\":" + 16 * 4_096);
+    assertThat(h.broker.metrics().totals().moves().waiting()).isEqualTo(16 * 4_096);
     set(h, "short", "expiry", "expired");
     h.loops.advance(70 * SECOND);
     assertThat(show(h, SHORT)).contains("\"backlog\":0");
     assertThat(show(h, EXPIRED)).contains("\"backlog\":" + (300 + 16 * 4_096));
+    assertThat(h.broker.metrics().totals().moves().waiting()).isZero();
     h.close();
   }
 }
