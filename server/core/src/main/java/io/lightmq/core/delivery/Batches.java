@@ -244,7 +244,11 @@ final class Batches {
     if (verdict == Duplicates.Verdict.ACKNOWLEDGED) {
       giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.SUPPRESSED);
     }
-    return verdict != Duplicates.Verdict.NEW;
+    if (verdict == Duplicates.Verdict.NEW) {
+      return false;
+    }
+    subscription.toNobody(lane.code(), sequence, 1);
+    return true;
   }
 
   // ---- from files ----

@@ -23,6 +23,10 @@ final class Cursor {
   final Lane lane;
   final SequenceSet acknowledged;
   final SequenceSet inFlight;
+
+  /** What is in flight to no consumer, and so is not being delivered. */
+  private final SequenceSet toNobody;
+
   private final BlockTable deliveries;
 
   /** Failed attempts to process, durable. */
@@ -45,6 +49,7 @@ final class Cursor {
     this.lane = lane;
     this.acknowledged = new SequenceSet(memory);
     this.inFlight = new SequenceSet(memory);
+    this.toNobody = new SequenceSet(memory);
     this.deliveries = new BlockTable(memory, 0);
     this.attempts = new BlockTable(memory, 0);
     this.touched = new SequenceSet(memory);
@@ -125,7 +130,7 @@ final class Cursor {
 
   /** Takes one part of an extent as acknowledged; returns how many were not before. */
   long acknowledge(long from, long to) {
-    inFlight.remove(from, to - from);
+    takenBack(from, to);
     clear(deliveries, from, to);
     clear(attempts, from, to);
     long added = acknowledged.add(from, to - from);
@@ -141,8 +146,20 @@ final class Cursor {
     }
   }
 
-  void returned(long from, long to, boolean counted) {
+  private void takenBack(long from, long to) {
     inFlight.remove(from, to - from);
+    if (!toNobody.isEmpty()) {
+      toNobody.remove(from, to - from);
+    }
+  }
+
+  /** These messages, which are in flight, are so to no consumer. */
+  void toNobody(long from, long count) {
+    toNobody.add(from, count);
+  }
+
+  void returned(long from, long to, boolean counted) {
+    takenBack(from, to);
     if (counted) {
       for (long at = from; at < to; at++) {
         int before = Math.max(deliveries.get(at), flagged.contains(key(at)) ? 1 : 0);
@@ -232,6 +249,7 @@ final class Cursor {
   void clear() {
     acknowledged.clear();
     inFlight.clear();
+    toNobody.clear();
     deliveries.clear();
     attempts.clear();
     touched.clear();
@@ -241,7 +259,7 @@ final class Cursor {
 
   /**
    * Byte version 2, long start, the sets acknowledged, touched and flagged; then runs of delivered
-   * messages (what is in flight counts one more): varint distance from the run before + 1, varint
+   * messages (what is in flight to a consumer counts one more): varint distance from the run before + 1, varint
    * length, byte deliveries; a 0 ends them. Runs of attempted messages follow in the same way.
    */
   void encode(DataOutput out) throws IOException {
@@ -252,7 +270,7 @@ final class Cursor {
     flagged.encode(out);
     long behind = 0;
     long counted = nextCounted(0);
-    long flying = inFlight.nextPresent(0, Long.MAX_VALUE);
+    long flying = nextFlying(0);
     while (Math.min(counted, flying) < Long.MAX_VALUE) {
       long at = Math.min(counted, flying);
       int count = seenNow(at);
@@ -265,7 +283,7 @@ final class Cursor {
       out.writeByte(count);
       behind = end;
       counted = counted < end ? nextCounted(end) : counted;
-      flying = flying < end ? inFlight.nextPresent(end, Long.MAX_VALUE) : flying;
+      flying = flying < end ? nextFlying(end) : flying;
     }
     Formats.writeVarint(out, 0);
     encodeAttempts(out);
@@ -291,13 +309,21 @@ final class Cursor {
 
   private int seenNow(long sequence) {
     int counted = deliveries.get(sequence);
-    return inFlight.contains(sequence)
+    return inFlight.contains(sequence) && !toNobody.contains(sequence)
         ? Math.min(MAX_DELIVERIES, deliveries(sequence) + 1)
         : counted;
   }
 
   private long nextCounted(long from) {
     return deliveries.next(from, Long.MAX_VALUE);
+  }
+
+  private long nextFlying(long from) {
+    long flying = inFlight.nextPresent(from, Long.MAX_VALUE);
+    while (flying != Long.MAX_VALUE && toNobody.contains(flying)) {
+      flying = inFlight.nextPresent(toNobody.nextAbsent(flying), Long.MAX_VALUE);
+    }
+    return flying;
   }
 
   void decode(DataInput in) throws IOException {

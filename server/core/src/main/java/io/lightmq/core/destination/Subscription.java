@@ -273,6 +273,11 @@ public final class Subscription {
     cursor(lane).inFlight.add(from, count);
   }
 
+  /** Messages that are in flight wait for the broker and not for a consumer: no delivery. */
+  public void toNobody(int lane, long from, long count) {
+    cursor(lane).toNobody(from, count);
+  }
+
   /**
    * In-flight messages are free again.
    *

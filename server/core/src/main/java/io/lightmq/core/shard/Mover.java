@@ -181,6 +181,7 @@ final class Mover {
       return false;
     }
     single++;
+    from.toNobody(lane, sequence, 1);
     MoveLine line = line(from, errand);
     line.add(new Move(from, lane, sequence, errand));
     readable(line);
@@ -197,6 +198,7 @@ final class Mover {
       from.giveBack(lane, first, count, false);
       return;
     }
+    from.toNobody(lane, first, count);
     MoveLine line = line(from, errand);
     line.addRange(of, first, count, errand);
     readable(line);

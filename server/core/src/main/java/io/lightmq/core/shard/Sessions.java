@@ -177,15 +177,28 @@ final class Sessions {
   }
 
   /**
+   * Disconnects a peer because the broker stops in order. What is in flight may have been seen, but
+   * that it comes back is no failure of the application's: no attempt is counted.
+   */
+  void dismiss(PeerSession session, FaultCode code, String text) {
+    end(session, false, false);
+    session.peer().disconnect(code, text);
+  }
+
+  /**
    * Ends a session: what it had in flight is free again, its temporary destinations are gone.
    *
    * @param clean whether the client closed in order, having returned what its application had seen
    */
   void end(PeerSession session, boolean clean) {
+    end(session, clean, !clean);
+  }
+
+  private void end(PeerSession session, boolean clean, boolean counts) {
     if (!byConnection.remove(session.peer().connectionId(), session)) {
       return;
     }
-    if (!clean) {
+    if (counts) {
       attempts.lost(session);
     }
     subscribing.closeAll(session, !clean);

@@ -484,7 +484,7 @@ final class Shard implements ShardBatch.Observer {
     parts.withheld().releaseAll();
     parts.mover().end();
     for (PeerSession session : List.copyOf(parts.sessions().all())) {
-      parts.sessions().expel(session, FaultCode.CLOSING, text);
+      parts.sessions().dismiss(session, FaultCode.CLOSING, text);
     }
     parts.commands().end(FaultCode.CLOSING, text);
     parts.runner().flush();

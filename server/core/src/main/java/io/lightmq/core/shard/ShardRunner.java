@@ -340,6 +340,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   @Override
   public void giveUp(
       Subscription subscription, int lane, long from, int count, Decisions.Reason reason) {
+    subscription.toNobody(lane, from, count);
     if (reason == Decisions.Reason.EXHAUSTED) {
       parts.deadLetters().exhausted(subscription, lane, from, count);
     } else if (reason == Decisions.Reason.EXPIRED && DeadLetters.keepsExpired(subscription)) {

@@ -40,6 +40,7 @@ final class Withheld {
       return false;
     }
     subscription.take(of, sequence, 1);
+    subscription.toNobody(lane, sequence, 1);
     messages.add(
         new Waiting(time.nowNanos() + delayMillis * 1_000_000L, subscription, lane, sequence));
     return true;

@@ -317,4 +317,67 @@ class DeadLetterTest {
     assertThat(h.pull(consuming(h, POISON), 1, 10)).isEmpty();
     h.close();
   }
+
+  @Test
+  void anOrderlyStopOfTheBrokerCountsNoAttempt() throws Exception {
+    BrokerHarness h = new BrokerHarness(10).open();
+    long id = send(h, POISON, "a", "b");
+    for (int start = 0; start < 5; start++) {
+      FakePeer listening = consuming(h, POISON);
+      h.broker.submit(new Command.Begun(listening, 1, true, List.of()));
+      assertThat(h.pull(listening, 1, 1)).extracting(Received::text).containsExactly("a");
+      FakePeer explicit = consuming(h, POISON);
+      Received second = h.pull(explicit, 1, 1).get(0);
+      assertThat(second.text()).isEqualTo("b");
+      h.broker.submit(
+          new Command.Begun(
+              explicit, 1, false, List.of(new Command.Acked(1, id, List.of(second.range())))));
+      h.close();
+      h.open();
+    }
+    FakePeer peer = consuming(h, POISON);
+    assertThat(h.pull(peer, 1, 10)).extracting(Received::text).containsExactly("a", "b");
+    h.close();
+  }
+
+  @Test
+  void whatWaitsForItsNextAttemptCountsAsDeliveredOnlyAsOftenAsItWas() throws Exception {
+    BrokerHarness h = new BrokerHarness(11).open();
+    long id = send(h, POISON, "a");
+    set(h, POISON, "redelivery-delay", "60s");
+    set(h, POISON, "redelivery-order", "non-blocking");
+    FakePeer peer = consuming(h, POISON);
+    fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    h.broker.submit(new Command.Detach(peer, true));
+    h.broker.wantCheckpoint();
+    h.loops.advance(1_000_000_000L);
+    h.crash(false);
+    h.open();
+    assertThat(h.pull(consuming(h, POISON), 1, 1))
+        .extracting(Received::text, Received::deliveries)
+        .containsExactly(org.assertj.core.groups.Tuple.tuple("a", 1));
+    h.close();
+  }
+
+  @Test
+  void whatWaitsForAMoveCountsAsDeliveredOnlyAsOftenAsItWas() throws Exception {
+    BrokerHarness h = new BrokerHarness(12).open();
+    long id = send(h, POISON, "bad");
+    set(h, POISON, "dead-letter", "$lightmq.refused");
+    FakePeer peer = consuming(h, POISON);
+    for (int i = 0; i < 3; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    assertThat(h.pull(peer, 1, 1)).isEmpty();
+    h.broker.submit(new Command.Detach(peer, true));
+    h.broker.wantCheckpoint();
+    h.loops.advance(1_000_000_000L);
+    h.crash(false);
+    h.open();
+    set(h, POISON, "max-attempts", "0");
+    assertThat(h.pull(consuming(h, POISON), 1, 1))
+        .extracting(Received::text, Received::deliveries)
+        .containsExactly(org.assertj.core.groups.Tuple.tuple("bad", 3));
+    h.close();
+  }
 }
