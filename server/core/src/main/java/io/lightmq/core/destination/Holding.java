@@ -18,6 +18,9 @@ public final class Holding {
 
   private int[] lanes = new int[0];
 
+  /** Those that the application has been handed; null if nobody ever told so. */
+  private @Nullable Holding begun;
+
   Holding(Subscription subscription, OffHeap memory) {
     this.subscription = subscription;
     this.memory = memory;
@@ -36,6 +39,49 @@ public final class Holding {
   public void add(Lane lane, long from, long count) {
     SequenceSet set = find(lane.code());
     (set == null ? make(lane.code()) : set).add(from, count);
+  }
+
+  /** The application is handed what of these ranges is in flight to it. */
+  public void begin(List<SequenceRange> ranges) {
+    for (SequenceRange range : mine(ranges)) {
+      Lane lane = subscription.lane(range.lane());
+      if (lane != null) {
+        if (begun == null) {
+          begun = new Holding(subscription, memory);
+        }
+        begun.add(lane, range.from(), range.count());
+      }
+    }
+  }
+
+  /** The application is done with what it was handed before. */
+  public void beginAnew() {
+    if (begun != null) {
+      begun.clear();
+    }
+  }
+
+  /** What the application was handed and neither settled nor gave back; at most so many ranges. */
+  public List<SequenceRange> begun(int most) {
+    List<SequenceRange> ranges = new ArrayList<>();
+    Holding handed = begun;
+    for (int i = 0; handed != null && i < handed.sets.length; i++) {
+      SequenceSet set = handed.sets[i];
+      long at = set.nextPresent(0, Long.MAX_VALUE);
+      while (at != Long.MAX_VALUE && ranges.size() < most) {
+        long end = Math.min(at + (1 << 30), set.nextAbsent(at));
+        ranges.add(new SequenceRange(handed.lanes[i], at, (int) (end - at)));
+        at = set.nextPresent(end, Long.MAX_VALUE);
+      }
+    }
+    return ranges;
+  }
+
+  private void over(int lane, long from, long count) {
+    SequenceSet set = begun == null ? null : begun.find(lane);
+    if (set != null && !set.isEmpty()) {
+      set.remove(from, count);
+    }
   }
 
   /** Whether a message is in flight to this consumer. */
@@ -141,6 +187,7 @@ public final class Holding {
       SequenceSet set = find(range.lane());
       if (set != null) {
         set.remove(range.from(), range.count());
+        over(range.lane(), range.from(), range.count());
       }
     }
   }
@@ -181,6 +228,7 @@ public final class Holding {
       at = end;
     }
     set.remove(from, to - from);
+    over(lane, from, to - from);
     return given;
   }
 
@@ -189,6 +237,7 @@ public final class Holding {
     for (SequenceSet set : sets) {
       set.clear();
     }
+    beginAnew();
   }
 
   private @Nullable SequenceSet find(int lane) {

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Attempts {
+  /** Ranges of one consumer that a lost connection is charged with, at most; the rest is not. */
+  private static final int MAX_BEGUN = 4_096;
+
   private final Recorder recorder;
   private final DeadLetters deadLetters;
   private final Withheld withheld;
@@ -132,24 +135,19 @@ final class Attempts {
    * returns. While the journal takes no small record either, an attempt goes uncounted.
    */
   void lost(PeerSession session) {
-    session
-        .begun()
-        .forEach(
-            (sessionId, begun) -> {
-              boolean any = false;
-              for (Command.Acked told : begun.told()) {
-                Consumer consumer = session.recipient().consumer(told.consumerId());
-                if (consumer == null || consumer.subscription().isClosed()) {
-                  continue;
-                }
-                List<SequenceRange> mine = mine(consumer, told.ranges());
-                any |= !mine.isEmpty();
-                lost(session, consumer, mine);
-              }
-              if (!any) {
-                lostOldest(session, sessionId);
-              }
-            });
+    for (int sessionId : session.tellers()) {
+      boolean any = false;
+      for (Consumer consumer : session.recipient().consumers()) {
+        if (consumer.sessionId() == sessionId && !consumer.subscription().isClosed()) {
+          List<SequenceRange> begun = consumer.holding().begun(MAX_BEGUN);
+          any |= !begun.isEmpty();
+          lost(session, consumer, begun);
+        }
+      }
+      if (!any) {
+        lostOldest(session, sessionId);
+      }
+    }
   }
 
   private void lostOldest(PeerSession session, int sessionId) {

@@ -106,7 +106,7 @@ final class Consuming {
     }
     subscribing.close(session, closing, false);
     dispatcher.browsers().closeSession(session.recipient(), command.sessionId());
-    session.begun().remove(command.sessionId());
+    session.tellers().remove(command.sessionId());
     ok(command.peer(), command.correlation());
   }
 

@@ -7,15 +7,13 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.wire.entry.DestinationName;
-import io.lightmq.wire.entry.SequenceRange;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -42,69 +40,30 @@ final class PeerSession {
   private long linkEpoch;
   private @Nullable String clientId;
 
-  /**
-   * Ranges that a session may have told without having settled; beyond it the settled are dropped.
-   */
-  private static final int TIDY_AT = 256;
+  /** Sessions that tell what they hand to their applications. */
+  private final Set<Integer> tellers = new HashSet<>();
 
-  private final Map<Integer, Begun> begun = new HashMap<>();
-
-  /**
-   * What one session has handed to its application.
-   *
-   * <p>At most {@link #MAX_TOLD} ranges that are in flight are kept, the newest ones.
-   */
-  static final class Begun {
-    static final int MAX_TOLD = 4_096;
-
-    private List<Command.Acked> told = new ArrayList<>();
-    private int ranges;
-    private int tidyAt = TIDY_AT;
-
-    /** What was told and was not dropped as settled. */
-    List<Command.Acked> told() {
-      return told;
-    }
-  }
-
-  /** What sessions have handed to their applications, by session. */
-  Map<Integer, Begun> begun() {
-    return begun;
+  /** Sessions that hand messages over before they acknowledge them, and tell so. */
+  Set<Integer> tellers() {
+    return tellers;
   }
 
   /** A session tells what it has begun. */
   void begun(Command.Begun command) {
-    Begun of = begun.computeIfAbsent(command.sessionId(), id -> new Begun());
+    tellers.add(command.sessionId());
     if (command.alone()) {
-      of.told.clear();
-      of.ranges = 0;
-    }
-    for (Command.Acked each : command.messages()) {
-      of.told.add(each);
-      of.ranges += each.ranges().size();
-    }
-    if (of.ranges > of.tidyAt) {
-      tidy(of);
-    }
-  }
-
-  private void tidy(Begun of) {
-    List<Command.Acked> kept = new ArrayList<>();
-    int ranges = 0;
-    for (int i = of.told.size() - 1; i >= 0 && ranges < Begun.MAX_TOLD; i--) {
-      Command.Acked each = of.told.get(i);
-      Consumer consumer = recipient.consumer(each.consumerId());
-      List<SequenceRange> mine =
-          consumer == null ? List.of() : consumer.holding().mine(each.ranges());
-      if (!mine.isEmpty()) {
-        kept.add(new Command.Acked(each.consumerId(), each.destinationId(), mine));
-        ranges += mine.size();
+      for (Consumer consumer : recipient.consumers()) {
+        if (consumer.sessionId() == command.sessionId()) {
+          consumer.holding().beginAnew();
+        }
       }
     }
-    Collections.reverse(kept);
-    of.told = kept;
-    of.ranges = ranges;
-    of.tidyAt = Math.max(TIDY_AT, 2 * ranges);
+    for (Command.Acked each : command.messages()) {
+      Consumer consumer = recipient.consumer(each.consumerId());
+      if (consumer != null && consumer.sessionId() == command.sessionId()) {
+        consumer.holding().begin(each.ranges());
+      }
+    }
   }
 
   /** A publish that waits, and since when. */

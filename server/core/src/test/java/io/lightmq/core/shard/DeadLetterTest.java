@@ -380,4 +380,41 @@ class DeadLetterTest {
         .containsExactly(org.assertj.core.groups.Tuple.tuple("bad", 3));
     h.close();
   }
+
+  @Test
+  void whatASessionGaveBackAndDidNotBeginAgainIsNotChargedWhenItsConnectionIsLost()
+      throws Exception {
+    for (boolean attempted : new boolean[] {true, false}) {
+      BrokerHarness h = new BrokerHarness(13).open();
+      long id = send(h, POISON, "a", "b");
+      FakePeer peer = consuming(h, POISON);
+      List<Received> got = h.pull(peer, 1, 2);
+      begin(h, peer, id, got);
+      List<SequenceRange> ranges = got.stream().map(Received::range).toList();
+      h.broker.submit(
+          new Command.Return(peer, 0, List.of(new Command.Acked(1, id, ranges)), attempted));
+      h.loops.runUntilIdle();
+      got = h.pull(peer, 1, 2);
+      assertThat(got).extracting(Received::text).containsExactly("a", "b");
+      begin(h, peer, id, got.subList(0, 1));
+      h.broker.submit(new Command.Detach(peer, false));
+      for (int process = attempted ? 1 : 0; process < 2; process++) {
+        FakePeer next = consuming(h, POISON);
+        got = h.pull(next, 1, 2);
+        begin(h, next, id, got.subList(1, 2));
+        h.broker.submit(new Command.Detach(next, false));
+      }
+      assertThat(h.pull(consuming(h, POISON), 1, 2))
+          .extracting(Received::text)
+          .containsExactly("a", "b");
+      h.close();
+    }
+  }
+
+  private static void begin(BrokerHarness h, FakePeer peer, long id, List<Received> some) {
+    List<SequenceRange> ranges = some.stream().map(Received::range).toList();
+    h.broker.submit(
+        new Command.Begun(peer, 1, false, List.of(new Command.Acked(1, id, ranges))));
+    h.loops.runUntilIdle();
+  }
 }
