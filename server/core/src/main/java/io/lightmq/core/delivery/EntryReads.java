@@ -49,9 +49,7 @@ public final class EntryReads {
   public void read(
       Subscription subscription, Lane lane, long from, int count, int maxBytes, Taker taker) {
     if (lane instanceof VolatileLane swift && swift.isInMemory(from)) {
-      ByteBuffer entry = ByteBuffer.allocate(swift.length(from));
-      swift.copyTo(from, entry);
-      taker.read(entry.flip(), null);
+      taker.read(fromMemory(swift, from, count, maxBytes), null);
     } else {
       Consumer consumer = new Consumer(reader, 0, 0, subscription.view(), false);
       read(consumer, lane, from, count, maxBytes, taker, false);
@@ -103,6 +101,22 @@ public final class EntryReads {
       fetch.release();
       taker.read(null, new IOException("the read loop takes nothing more", e));
     }
+  }
+
+  private static ByteBuffer fromMemory(VolatileLane lane, long from, int count, int maxBytes) {
+    int bytes = lane.length(from);
+    long end = from + 1;
+    while (end < from + count
+        && lane.isInMemory(end)
+        && bytes + (long) lane.length(end) <= maxBytes) {
+      bytes += lane.length(end);
+      end++;
+    }
+    ByteBuffer entries = ByteBuffer.allocate(bytes);
+    for (long sequence = from; sequence < end; sequence++) {
+      lane.copyTo(sequence, entries);
+    }
+    return entries.flip();
   }
 
   private ByteBuffer fromWindow(long from, int count, int maxBytes) {

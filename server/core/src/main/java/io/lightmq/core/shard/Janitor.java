@@ -2,25 +2,38 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
-import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Gives up messages whose time to live is over where no consumer comes by. Once a second it looks
- * at blocks of 4096 in which something has expired, one slice after the other: of each entry that
- * is read and has expired, every subscription that has it free gives it up. A block is looked at
- * again after {@value #REST_MILLIS} ms at the earliest, so that is how late a message may leave, if
- * no more than {@value #SLICES} slices a second are due.
+ * Gives up messages whose time to live is over where no consumer comes by. It looks at blocks of
+ * 4096 in which something has expired, one slice after the other, each in a turn of its own: of
+ * each entry that is read and has expired, every subscription that has it free gives it up.
+ *
+ * <p>{@value #SLICES} slices a second at most. Lanes take turns by blocks, and so do the blocks of
+ * a lane; what a second has no time for is gone on with in the next one. A block is looked at again
+ * after {@value #REST_MILLIS} ms at the earliest, so that is how late a message may leave, if no
+ * more slices are due.
  */
 @OwnedBy("shard")
 final class Janitor {
   private static final int SLICES = 64;
+
+  /** Messages of a slice, fewer where many subscriptions have to be asked about each. */
   private static final int SLICE_COUNT = 256;
+
+  private static final int LEAST_COUNT = 16;
+  private static final int CHEAP_SUBSCRIPTIONS = 4;
   private static final int SLICE_BYTES = 256 << 10;
   private static final long REST_MILLIS = 5_000;
   private static final int BLOCK_BITS = 12;
@@ -29,14 +42,31 @@ final class Janitor {
   private final EntryReads reads;
   private final Decisions decisions;
   private final TurnTime time;
-  private boolean reading;
+  private final Executor nextTurn;
+
+  /** The look that is under way, if need be over several seconds. */
+  private @Nullable Visit visit;
+
+  /** The lane that was looked at last; the one behind it is next. */
+  private @Nullable Lane last;
+
+  /** The block of each lane with which its next turn begins, if that is not the first. */
+  private final Map<Lane, Long> nextBlocks = new HashMap<>();
+
+  private boolean running;
   private int left;
 
-  Janitor(ShardState state, EntryReads reads, Decisions decisions, TurnTime time) {
+  Janitor(
+      ShardState state,
+      EntryReads reads,
+      Decisions decisions,
+      TurnTime time,
+      Executor nextTurn) {
     this.state = state;
     this.reads = reads;
     this.decisions = decisions;
     this.time = time;
+    this.nextTurn = nextTurn;
   }
 
   /** One look at one block. */
@@ -60,108 +90,146 @@ final class Janitor {
   /** Once a second. */
   void tick() {
     left = SLICES;
-    if (!reading) {
-      begin();
+    if (!running) {
+      running = true;
+      step();
     }
   }
 
-  private void begin() {
-    for (Lane lane : state.destinations().expiringLanes()) {
+  /** Looks at one slice, and then goes on in another turn. */
+  private void step() {
+    while (left > 0) {
+      Visit current = visit;
+      if (current == null) {
+        current = next();
+        visit = current;
+      }
+      if (current == null) {
+        break;
+      }
+      if (begin(current)) {
+        return;
+      }
+      finish(current);
+    }
+    running = false;
+  }
+
+  private @Nullable Visit next() {
+    List<Lane> lanes = state.destinations().expiringLanes();
+    if (nextBlocks.size() > lanes.size()) {
+      nextBlocks.keySet().retainAll(Set.copyOf(lanes));
+    }
+    int behind = last == null ? 0 : lanes.indexOf(last) + 1;
+    for (int i = 0; i < lanes.size(); i++) {
+      Lane lane = lanes.get((behind + i) % lanes.size());
       if (lane.destination().isHidden()) {
         continue; // looked at when it is due
       }
-      long block = lane.dueBlock(0, time.millis());
-      while (block >= 0 && left > 0) {
-        go(new Visit(lane, block));
-        if (reading) {
-          return; // it goes on when the read has ended
-        }
-        block = lane.dueBlock(block + 1, time.millis());
+      long first = nextBlocks.getOrDefault(lane, 0L);
+      long block = lane.dueBlock(first, time.millis());
+      if (block < 0 && first > 0) {
+        block = lane.dueBlock(0, time.millis());
       }
+      if (block >= 0) {
+        return new Visit(lane, block);
+      }
+      nextBlocks.remove(lane);
     }
+    nextBlocks.clear();
+    return null;
   }
 
-  /** Reads on until the block is done, the share is used up, or a read has to be waited for. */
-  private void go(Visit visit) {
-    while (!reading && left > 0) {
-      Subscription needs = null;
-      long from = Long.MAX_VALUE;
-      for (Subscription each : visit.lane.destination().subscriptions()) {
-        long own = each.nextUnacknowledged(visit.lane.code(), visit.next);
-        if (own >= 0 && own < Math.min(from, visit.end())) {
-          from = own;
-          needs = each;
-        }
-      }
-      if (needs == null) {
-        visit.lane.lookedAt(
-            visit.block,
-            visit.earliest == Long.MAX_VALUE
-                ? Long.MAX_VALUE
-                : Math.max(visit.earliest, time.millis() + REST_MILLIS));
-        return;
-      }
-      read(visit, needs, from);
-    }
-    if (!reading) {
-      // The rest of the block comes with the next second.
-      visit.lane.lookedAt(visit.block, time.millis());
-    }
+  private void finish(Visit done) {
+    done.lane.lookedAt(
+        done.block,
+        done.earliest == Long.MAX_VALUE
+            ? Long.MAX_VALUE
+            : Math.max(done.earliest, time.millis() + REST_MILLIS));
+    last = done.lane;
+    nextBlocks.put(done.lane, done.block + 1);
+    visit = null;
+    left--; // a look at a block of which nothing is left costs something too
   }
 
-  private void read(Visit visit, Subscription needs, long from) {
+  /** Begins to read the next slice; false if nothing of the block is left. */
+  private boolean begin(Visit current) {
+    Lane lane = current.lane;
+    Collection<Subscription> subscriptions = lane.destination().subscriptions();
+    Subscription needs = null;
+    long from = Long.MAX_VALUE;
+    for (Subscription each : subscriptions) {
+      long own = each.nextUnacknowledged(lane.code(), current.next);
+      if (own >= 0 && own < Math.min(from, current.end())) {
+        from = own;
+        needs = each;
+      }
+    }
+    if (needs == null) {
+      return false;
+    }
     left--;
-    reading = true;
-    boolean[] within = {true};
-    int most = (int) Math.min(SLICE_COUNT, visit.end() - from);
-    int count =
-        visit.lane instanceof VolatileLane
-            ? 1
-            : needs.unacknowledgedRun(visit.lane.code(), from, most);
+    long first = from;
+    int shares = Math.max(1, subscriptions.size() / CHEAP_SUBSCRIPTIONS);
+    int most =
+        (int) Math.min(Math.max(LEAST_COUNT, SLICE_COUNT / shares), current.end() - first);
     reads.read(
         needs,
-        visit.lane,
-        from,
-        count,
+        lane,
+        first,
+        needs.unacknowledgedRun(lane.code(), first, most),
         SLICE_BYTES,
         (entries, failure) -> {
-          reading = false;
           if (entries == null) {
-            visit.next = from + 1; // damaged; whoever pulls it is told
+            current.next = first + 1; // damaged; whoever pulls it is told
           } else {
-            took(visit, entries);
+            took(current, entries);
           }
-          if (!within[0]) {
-            go(visit);
-            if (!reading && left > 0) {
-              begin();
-            }
-          }
+          nextTurn.execute(this::step);
         });
-    within[0] = false;
+    return true;
   }
 
-  private void took(Visit visit, ByteBuffer entries) {
-    Destination destination = visit.lane.destination();
+  private void took(Visit current, ByteBuffer entries) {
+    for (Subscription each : current.lane.destination().subscriptions()) {
+      took(current, entries, each);
+    }
+    int at = entries.position();
+    while (at < entries.limit()) {
+      current.next = Entry.sequence(entries, at) + 1;
+      at += Entry.length(entries, at);
+    }
+  }
+
+  private void took(Visit current, ByteBuffer entries, Subscription of) {
+    int lane = current.lane.code();
+    long from = 0;
+    int count = 0;
     int at = entries.position();
     while (at < entries.limit()) {
       long sequence = Entry.sequence(entries, at);
       long expiry = Entry.expiryMillis(entries, at);
-      if (expiry != 0) {
-        boolean over = expiry <= time.millis();
-        for (Subscription each : destination.subscriptions()) {
-          if (over && each.isFree(visit.lane.code(), sequence)) {
-            each.take(visit.lane, sequence, 1);
-            // Looked at once more, in case that a crash takes the record.
-            visit.earliest = Math.min(visit.earliest, expiry);
-            decisions.giveUp(each, visit.lane.code(), sequence, 1, Decisions.Reason.EXPIRED);
-          } else if (each.isUnacknowledged(visit.lane.code(), sequence)) {
-            visit.earliest = Math.min(visit.earliest, expiry);
+      if (expiry != 0 && of.isUnacknowledged(lane, sequence)) {
+        // Looked at once more also if it is given up, in case that a crash takes the record.
+        current.earliest = Math.min(current.earliest, expiry);
+        if (expiry <= time.millis() && of.isFree(lane, sequence)) {
+          if (count > 0 && sequence != from + count) {
+            giveUp(of, current.lane, from, count);
+            count = 0;
           }
+          from = count == 0 ? sequence : from;
+          count++;
         }
       }
-      visit.next = sequence + 1;
       at += Entry.length(entries, at);
     }
+    if (count > 0) {
+      giveUp(of, current.lane, from, count);
+    }
+  }
+
+  private void giveUp(Subscription of, Lane lane, long from, int count) {
+    of.take(lane, from, count);
+    decisions.giveUp(of, lane.code(), from, count, Decisions.Reason.EXPIRED);
   }
 }

@@ -91,7 +91,7 @@ final class ShardParts {
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
     this.retries = new Retries(mover, subscribing, time);
     DeadLetterAdministration letters = new DeadLetterAdministration(state, reads, retries, time);
-    this.janitor = new Janitor(state, reads, later, time);
+    this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
     later.sessions = sessions;
@@ -169,6 +169,10 @@ final class ShardParts {
 
     void wake() {
       runner().wakeSoon();
+    }
+
+    void soon(Runnable task) {
+      runner().soon(task);
     }
 
     @Override

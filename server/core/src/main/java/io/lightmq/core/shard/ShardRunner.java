@@ -439,6 +439,19 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
   }
 
+  /** Goes on with something in another turn, behind whatever waits. */
+  void soon(Runnable task) {
+    if (!ended) {
+      loop.execute(
+          () -> {
+            if (!ended) {
+              parts.time().look();
+              task.run();
+            }
+          });
+    }
+  }
+
   /** What waited for messages of the same key may be free now. */
   private void wakeWaiting(Subscription subscription) {
     if (subscription.duplicates() != null) {

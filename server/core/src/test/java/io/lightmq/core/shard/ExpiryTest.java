@@ -88,4 +88,49 @@ class ExpiryTest {
         .containsEntry("JMS_LightMQ_Subscription", "one");
     h.close();
   }
+
+  private static String[] texts(int count) {
+    String[] texts = new String[count];
+    java.util.Arrays.fill(texts, "x");
+    return texts;
+  }
+
+  @Test
+  void nonPersistentMessagesLeaveAsFastAsOthersAlsoBehindSomeThatLiveOn() throws Exception {
+    BrokerHarness h = new BrokerHarness(4).open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    for (int i = 0; i < 5; i++) {
+      send(h, peer, id, 0, 3_600_000, texts(40));
+    }
+    for (int i = 0; i < 50; i++) {
+      send(h, peer, id, 0, 1_000, texts(40));
+    }
+    h.loops.advance(3 * SECOND);
+    assertThat(show(h, "short")).contains("\"backlog\":200").contains("\"expired\":2000");
+    h.close();
+  }
+
+  @Test
+  void whatHasExpiredInTheHandsOfAConsumerKeepsNoOtherQueueFromLosingIts() throws Exception {
+    BrokerHarness h = new BrokerHarness(5).open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    DestinationName second = new DestinationName(DestinationKind.QUEUE, "second");
+    long other = h.producer(peer, second);
+    for (int i = 0; i < 20; i++) {
+      send(h, peer, id, 0, 1_000, texts(40));
+    }
+    FakePeer slow = h.attach();
+    h.consumer(slow, 1, QUEUE, Subscribe.QUEUE, null);
+    assertThat(h.pull(slow, 1, 800)).hasSize(800);
+    for (int i = 0; i < 20; i++) {
+      send(h, peer, id, 0, 1_000, texts(40));
+    }
+    send(h, peer, other, 0, 1_000, texts(40));
+    h.loops.advance(4 * SECOND);
+    assertThat(show(h, "second")).contains("\"backlog\":0");
+    assertThat(show(h, "short")).contains("\"backlog\":800").contains("\"expired\":800");
+    h.close();
+  }
 }
