@@ -23,6 +23,9 @@ final class Batches {
   private static final int EXPIRY_AT = 40;
   private static final int CONNECTION_AT = 56;
 
+  /** Messages that one delivery may pass by, given up or waiting for others of their keys. */
+  private static final int MAX_PASSED_BY = 256;
+
   /** Where the next messages are. */
   enum Found {
     /** There are none to give now. */
@@ -40,6 +43,7 @@ final class Batches {
   private final GiveUps giveUps;
   private final Keys keys = new Keys();
   private ByteBuffer scratch = ByteBuffer.allocate(0);
+  private int passedBy;
   private long nowMillis;
 
   Batches(Window window, Decisions decisions) {
@@ -57,6 +61,7 @@ final class Batches {
     Subscription subscription = consumer.subscription();
     View view = consumer.view();
     gather.clear();
+    passedBy = 0;
     boolean full = isFull(subscription);
     while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
       if (view.lane() instanceof VolatileLane swift) {
@@ -83,6 +88,11 @@ final class Batches {
     }
     giveUps.flush();
     return gather.messages() == 0 ? Found.NOTHING : Found.GATHERED;
+  }
+
+  /** Whether the last delivery ended because it had passed by enough, and not for want of more. */
+  boolean wasCut() {
+    return passedBy >= MAX_PASSED_BY;
   }
 
   /** Whether so many messages wait for others of their keys that nothing is given out. */
@@ -183,26 +193,29 @@ final class Batches {
   }
 
   private boolean isOver(Consumer consumer, int length) {
-    return gather.messages() > 0 && gather.bytes() + (long) length > consumer.bytes;
+    return wasCut()
+        || (gather.messages() > 0 && gather.bytes() + (long) length > consumer.bytes);
   }
 
   /** Gives up a taken message that must not be delivered. */
   private boolean gaveUp(
       Consumer consumer, Lane lane, long sequence, long expiryMillis, long connectionId) {
     Subscription subscription = consumer.subscription();
+    Decisions.Reason reason = null;
     if (expiryMillis != 0 && expiryMillis <= nowMillis) {
-      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.EXPIRED);
-      return true;
+      reason = Decisions.Reason.EXPIRED;
+    } else if (subscription.isExhausted(lane.code(), sequence)) {
+      reason = Decisions.Reason.EXHAUSTED;
+    } else if (subscription.noLocal()
+        && connectionId == consumer.recipient().outlet().connectionId()) {
+      reason = Decisions.Reason.LOCAL;
     }
-    if (subscription.isExhausted(lane.code(), sequence)) {
-      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.EXHAUSTED);
-      return true;
+    if (reason == null) {
+      return false;
     }
-    if (subscription.noLocal() && connectionId == consumer.recipient().outlet().connectionId()) {
-      giveUps.add(subscription, lane.code(), sequence, Decisions.Reason.LOCAL);
-      return true;
-    }
-    return false;
+    passedBy++;
+    giveUps.add(subscription, lane.code(), sequence, reason);
+    return true;
   }
 
   private boolean isSuppressed(Consumer consumer, VolatileLane lane, long sequence, int length) {
@@ -247,6 +260,7 @@ final class Batches {
     if (verdict == Duplicates.Verdict.NEW) {
       return false;
     }
+    passedBy++;
     subscription.toNobody(lane.code(), sequence, 1);
     return true;
   }

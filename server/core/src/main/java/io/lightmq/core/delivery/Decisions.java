@@ -46,6 +46,9 @@ public interface Decisions extends Subscription.Touches {
    */
   void consume(Consumer consumer, List<SequenceRange> ranges);
 
+  /** Wants {@link Dispatcher#dispatch} called in another turn: enough was passed by in this one. */
+  void goOnLater(Subscription subscription);
+
   /** Stored bytes that cannot be read, also when looked up again. */
   void damaged(Subscription subscription, IOException cause);
 }

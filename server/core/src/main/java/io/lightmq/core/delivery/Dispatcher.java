@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,9 @@ public final class Dispatcher {
 
   /** Subscriptions that wait for a fetch to end; each at most once. */
   private final Set<Subscription> starved = new LinkedHashSet<>();
+
+  /** Views that have passed by enough for one turn, and go on in another. */
+  private final Set<View> unfinished = new HashSet<>();
 
   private final ParkedPulls parked = new ParkedPulls();
   private final Batches batches;
@@ -201,6 +205,7 @@ public final class Dispatcher {
       line.consumers.remove(consumer);
       if (line.consumers.isEmpty()) {
         lines.remove(view);
+        unfinished.remove(view);
         sifter.forget(view);
       }
     }
@@ -260,7 +265,10 @@ public final class Dispatcher {
 
   /** Whether a view has nothing to give only because something is under way. */
   private boolean isHeld(View view) {
-    return starved.contains(view.subscription()) || view.waitsForTouch() || sifter.isLooking(view);
+    return starved.contains(view.subscription())
+        || unfinished.contains(view)
+        || view.waitsForTouch()
+        || sifter.isLooking(view);
   }
 
   private void wait(Consumer consumer) {
@@ -339,10 +347,12 @@ public final class Dispatcher {
     }
     PullList list = line.waiting;
     boolean more = true;
+    unfinished.remove(view);
     for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {
       if (consumer.recipient().outlet().writable()) {
         long share = (ready(view) + list.size() - 1) / list.size();
         more = serve(consumer, (int) Math.max(1, Math.min(consumer.messages, share)), false);
+        more &= !unfinished.contains(view);
       } else {
         consumer.recipient().blocked.add(consumer);
       }
@@ -403,7 +413,11 @@ public final class Dispatcher {
 
   /** Gives one consumer its delivery or begins to fetch it; false if there is nothing to give. */
   private boolean serve(Consumer consumer, int most, boolean again) {
-    return switch (batches.gather(consumer, most)) {
+    Batches.Found found = batches.gather(consumer, most);
+    if (batches.wasCut() && unfinished.add(consumer.view())) {
+      decisions.goOnLater(consumer.subscription());
+    }
+    return switch (found) {
       case NOTHING -> false;
       case GATHERED -> {
         giveOut(consumer);

@@ -14,6 +14,7 @@ import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,9 +43,11 @@ final class DeadLetterAdministration {
   private final EntryReads reads;
   private final Retries retries;
   private final TurnTime time;
+  private final Executor nextTurn;
 
   DeadLetterAdministration(
-      ShardState state, EntryReads reads, Retries retries, TurnTime time) {
+      ShardState state, EntryReads reads, Retries retries, TurnTime time, Executor nextTurn) {
+    this.nextTurn = nextTurn;
     this.state = state;
     this.reads = reads;
     this.retries = retries;
@@ -164,7 +167,8 @@ final class DeadLetterAdministration {
           public void done() {
             answer(command, json.endArray().endObject());
           }
-        });
+        },
+        nextTurn);
   }
 
   private void show(Destination queue, Command.Admin command) {
@@ -203,7 +207,8 @@ final class DeadLetterAdministration {
                           "no message with id " + id + " waits in " + queue.name().name()));
             }
           }
-        });
+        },
+        nextTurn);
   }
 
   private JsonWriter whole(MessageReader reader, ByteBuffer entries, int at) {
@@ -284,6 +289,7 @@ final class DeadLetterAdministration {
                     .number("ratePerSecond", rate)
                     .endObject());
           }
-        });
+        },
+        nextTurn);
   }
 }

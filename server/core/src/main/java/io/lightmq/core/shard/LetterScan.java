@@ -10,11 +10,12 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what waits in a queue, from the highest priority to the lowest, a slice of at most 64
- * messages after the other, without changing anything.
+ * messages after the other, each in a turn of its own, without changing anything.
  */
 @OwnedBy("shard")
 final class LetterScan {
@@ -33,14 +34,14 @@ final class LetterScan {
   private final EntryReads reads;
   private final Subscription queue;
   private final Looker looker;
+  private final Executor nextTurn;
   private final List<Lane> lanes = new ArrayList<>();
   private long next;
-  private boolean reading;
-  private boolean running;
   private boolean enough;
 
-  private LetterScan(EntryReads reads, Destination queue, Looker looker) {
+  private LetterScan(EntryReads reads, Destination queue, Looker looker, Executor nextTurn) {
     this.reads = reads;
+    this.nextTurn = nextTurn;
     this.queue = queue.queueSubscription();
     this.looker = looker;
     lanes.addAll(queue.durableLanes());
@@ -49,33 +50,27 @@ final class LetterScan {
   }
 
   /** Begins; the looker is told at once or in later turns. */
-  static void of(EntryReads reads, Destination queue, Looker looker) {
-    new LetterScan(reads, queue, looker).run();
+  static void of(EntryReads reads, Destination queue, Looker looker, Executor nextTurn) {
+    new LetterScan(reads, queue, looker, nextTurn).step();
   }
 
-  private void run() {
-    running = true;
-    while (!reading && !enough && !lanes.isEmpty() && !queue.isClosed()) {
+  private void step() {
+    while (!enough && !lanes.isEmpty() && !queue.isClosed()) {
       Lane lane = lanes.get(0);
       long from = queue.nextUnacknowledged(lane.code(), next);
-      if (from < 0) {
-        lanes.remove(0);
-        next = 0;
-      } else {
+      if (from >= 0) {
         int count = queue.unacknowledgedRun(lane.code(), from, SLICE_COUNT);
-        reading = true;
         reads.read(
             queue, lane, from, count, SLICE_BYTES, (entries, failure) -> took(lane, from, entries));
+        return;
       }
+      lanes.remove(0);
+      next = 0;
     }
-    running = false;
-    if (!reading) {
-      looker.done();
-    }
+    looker.done();
   }
 
   private void took(Lane lane, long from, @Nullable ByteBuffer entries) {
-    reading = false;
     next = from + 1;
     int at = entries == null ? 0 : entries.position();
     while (entries != null && !enough && at < entries.limit()) {
@@ -88,8 +83,6 @@ final class LetterScan {
       next = sequence + 1;
       at += Entry.length(entries, at);
     }
-    if (!running) {
-      run();
-    }
+    nextTurn.execute(this::step);
   }
 }

@@ -90,7 +90,7 @@ final class ShardParts {
     this.delays =
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
     this.retries = new Retries(mover, subscribing, time);
-    DeadLetterAdministration letters = new DeadLetterAdministration(state, reads, retries, time);
+    DeadLetterAdministration letters = new DeadLetterAdministration(state, reads, retries, time, later::soon);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
@@ -193,6 +193,11 @@ final class ShardParts {
     @Override
     public void consume(Consumer consumer, List<SequenceRange> ranges) {
       runner().consume(consumer, ranges);
+    }
+
+    @Override
+    public void goOnLater(Subscription subscription) {
+      runner().goOnLater(subscription);
     }
 
     @Override

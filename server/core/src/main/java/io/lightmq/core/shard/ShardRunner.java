@@ -79,6 +79,10 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Consumers whose messages were acknowledged without a record. */
   private final ArrayDeque<Consumer> served = new ArrayDeque<>();
 
+  /** What goes on in later turns. */
+  private final ArrayDeque<Runnable> slices = new ArrayDeque<>();
+
+  private boolean sliceBegun;
   private boolean recording;
   private long damageLoggedNanos = Long.MIN_VALUE;
   private final int reserveBytes;
@@ -293,6 +297,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     parts.overflow().turn(parts.time().nanos(), parts.placing().diskFull());
     recorder.runTurnEffects();
     setTimers();
+    beginSlice();
     boolean waits =
         parts.publishing().isHolding()
             || !others.isEmpty()
@@ -353,6 +358,16 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   @Override
   public void consume(Consumer consumer, List<SequenceRange> ranges) {
     consumed.add(new Consumed(consumer, ranges));
+  }
+
+  @Override
+  public void goOnLater(Subscription subscription) {
+    soon(
+        () -> {
+          if (!subscription.isClosed()) {
+            parts.ready().add(subscription);
+          }
+        });
   }
 
   @Override
@@ -439,14 +454,24 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
   }
 
-  /** Goes on with something in another turn, behind whatever waits. */
-  void soon(Runnable task) {
-    if (!ended) {
+  /**
+   * Goes on with something of a millisecond at most in another turn; each turn has one of these.
+   * Bounded by what calls it: looks of the administrator, the janitor, subscriptions.
+   */
+  void soon(Runnable slice) {
+    slices.add(slice);
+  }
+
+  private void beginSlice() {
+    if (!slices.isEmpty() && !sliceBegun) {
+      sliceBegun = true;
       loop.execute(
           () -> {
+            sliceBegun = false;
             if (!ended) {
               parts.time().look();
-              task.run();
+              parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
+              slices.remove().run();
             }
           });
     }

@@ -184,6 +184,11 @@ final class DeliveryBench implements Decisions {
   }
 
   @Override
+  public void goOnLater(Subscription subscription) {
+    throw new IllegalStateException("nothing is passed by");
+  }
+
+  @Override
   public void damaged(Subscription subscription, IOException cause) {
     damages.add(cause);
   }
