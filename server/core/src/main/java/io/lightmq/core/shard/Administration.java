@@ -149,7 +149,7 @@ final class Administration {
     json.name("settings").beginObject();
     destination.settings().texts().forEach(json::text);
     json.endObject()
-        .number("delayed", delays.waitingByDestination().getOrDefault(destination.id(), 0L))
+        .number("delayed", delays.waiting(destination))
         .name("subscriptions")
         .beginArray();
     for (Subscription subscription : destination.subscriptions()) {

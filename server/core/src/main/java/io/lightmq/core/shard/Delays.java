@@ -8,11 +8,12 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +33,10 @@ import org.slf4j.LoggerFactory;
  * slice at a time; what falls due is moved to its destination in the order of due times. Messages
  * of hours that are not near cost no heap beyond the cursors; those of a near hour cost 12 bytes
  * each.
+ *
+ * <p>There are {@value #MAX_HOURS} holders at most, each with some 4 KB of heap; a message that needs
+ * another one is refused. A turn moves 256 messages at most and looks only at holders with something
+ * due, so that holders cost time only when they are due.
  *
  * <p>Due times are by the broker's clock: the arrival of the run or commit plus the delay. A
  * message whose destination is gone is skipped; one whose time to live is over first expires.
@@ -49,9 +55,23 @@ final class Delays {
   private static final long AGAIN_MILLIS = 5;
   private static final int SLICE_COUNT = 256;
   private static final int SLICE_BYTES = 256 << 10;
-  private static final int SLICES_PER_TURN = 16;
+  private static final int SLICES_PER_TURN = 4;
+  private static final int MOVES_PER_TURN = 256;
+
+  /** Holders at a time: two destinations with messages for each hour of a year, or 16,384 others. */
+  static final int MAX_HOURS = 16_384;
+
+  /** Holders that are looked at once a second whether they are done with. */
+  private static final int CHECKS = 1_024;
+
+  /** An empty holder whose hour is to come is kept so long, since more may come. */
+  private static final long EMPTY_MILLIS = 60_000;
+
+  /** So often a holder is looked at whose target takes nothing. */
+  private static final long FAILING_MILLIS = 1_000;
+
   private static final int MAX_READING = 8;
-  private static final int MAX_DELETES = 16;
+  private static final int MAX_DELETES = 64;
 
   private final ShardState state;
   private final Subscribing subscribing;
@@ -69,13 +89,19 @@ final class Delays {
   private final PriorityQueue<DueHour> later =
       new PriorityQueue<>(Comparator.comparingLong(DueHour::beginMillis));
 
-  private final Set<DueHour> open = new LinkedHashSet<>();
+  /** Opened ones with something to do at a known time, by that. */
+  private final TreeSet<DueHour> next =
+      new TreeSet<>(
+          Comparator.comparingLong((DueHour hour) -> hour.lookMillis)
+              .thenComparingLong(hour -> hour.holder().id()));
 
   /** Opened ones with messages whose due time is not known. */
   private final Set<DueHour> unread = new LinkedHashSet<>();
 
+  /** All of them, in the order in which they are checked whether they are done with. */
+  private final ArrayDeque<DueHour> checked = new ArrayDeque<>();
+
   private int reading;
-  private long againMillis = Long.MAX_VALUE;
   private long lookMillis;
 
   Delays(
@@ -109,6 +135,7 @@ final class Delays {
     if (hour != null) {
       hours.put(holder.id(), hour);
       later.add(hour);
+      checked.add(hour);
     }
     return hour;
   }
@@ -124,11 +151,32 @@ final class Delays {
       byHour.computeIfAbsent(hour, key -> new ArrayList<>()).add(at);
       at += 4 + messages.getInt(at);
     }
+    checkRoom(destination, byHour.keySet());
     Map<Destination, Runs.Checked> split = new LinkedHashMap<>();
     byHour.forEach(
         (hour, places) ->
             split.put(hour < 0 ? destination : holder(hour, destination), run.only(places)));
     return split;
+  }
+
+  private void checkRoom(Destination destination, Set<Long> wanted) {
+    int more = 0;
+    for (long hour : wanted) {
+      boolean known =
+          hour < 0 || state.destinations().find(DueHour.name(hour, destination.id())) != null;
+      more += known ? 0 : 1;
+    }
+    if (more > 0 && hours.size() + more > MAX_HOURS) {
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          "delayed messages wait for "
+              + hours.size()
+              + " different hours, counted for each destination, and these would be "
+              + more
+              + " more; the limit is "
+              + MAX_HOURS
+              + ": send with delays that end in fewer different hours, or when some are over");
+    }
   }
 
   /** When a message is due that came at a time; far delays end before the clock does. */
@@ -145,15 +193,21 @@ final class Delays {
     DestinationSettings settings =
         destination.settings().with(Map.of("max-attempts", "0", "expiry", "none"));
     Destination holder = subscribing.create(DueHour.name(hour, destination.id()), settings);
-    know(holder);
+    DueHour made = know(holder);
+    if (made != null) {
+      made.cameMillis = time.millis();
+    }
     return holder;
   }
 
   /** Messages were put under a holder. */
   void came(Destination holder) {
     DueHour hour = hours.get(holder.id());
-    if (hour != null && hour.opened) {
-      unread.add(hour);
+    if (hour != null) {
+      hour.cameMillis = time.millis();
+      if (hour.opened) {
+        unread.add(hour);
+      }
     }
   }
 
@@ -166,13 +220,13 @@ final class Delays {
     return sum;
   }
 
-  /** How many messages wait for each destination. */
-  Map<Long, Long> waitingByDestination() {
-    Map<Long, Long> waiting = new HashMap<>();
+  /** How many messages wait for a destination. */
+  long waiting(Destination destination) {
+    long sum = 0;
     for (DueHour hour : hours.values()) {
-      waiting.merge(hour.destinationId(), hour.subscription().backlog(), Long::sum);
+      sum += hour.destinationId() == destination.id() ? hour.subscription().backlog() : 0;
     }
-    return waiting;
+    return sum;
   }
 
   // ---- a turn's share ----
@@ -186,13 +240,16 @@ final class Delays {
     while (!later.isEmpty() && later.element().beginMillis() - LEAD_MILLIS <= now) {
       DueHour hour = later.remove();
       hour.opened = true;
-      open.add(hour);
       unread.add(hour);
     }
     readSome();
-    againMillis = Long.MAX_VALUE;
-    for (DueHour hour : open) {
-      move(hour, now);
+    int left = MOVES_PER_TURN;
+    while (!next.isEmpty() && next.first().lookMillis <= now) {
+      if (left <= 0) {
+        wake.run();
+        return;
+      }
+      left -= move(next.first(), now, left);
     }
   }
 
@@ -204,34 +261,46 @@ final class Delays {
     if (lookMillis <= time.millis()) {
       lookMillis = time.millis() + LOOK_MILLIS;
     }
-    long next = Math.min(againMillis, lookMillis);
+    long soonest = lookMillis;
     if (!later.isEmpty()) {
-      next = Math.min(next, later.element().beginMillis() - LEAD_MILLIS);
+      soonest = Math.min(soonest, later.element().beginMillis() - LEAD_MILLIS);
     }
-    for (DueHour hour : open) {
-      next = Math.min(next, hour.nextMillis());
-    }
-    return next;
+    return next.isEmpty() ? soonest : Math.min(soonest, next.first().lookMillis);
   }
 
-  private void move(DueHour hour, long now) {
+  private void look(DueHour hour, long atMillis) {
+    if (hour.lookMillis != atMillis) {
+      next.remove(hour);
+      hour.lookMillis = atMillis;
+      if (atMillis != Long.MAX_VALUE) {
+        next.add(hour);
+      }
+    }
+  }
+
+  /** Moves what is due of an hour, at most so many, and says how many that were. */
+  private int move(DueHour hour, long now, int most) {
     Subscription subscription = hour.subscription();
-    while (hour.nextMillis() <= now) {
+    int moved = 0;
+    while (moved < most && hour.nextMillis() <= now) {
       int lane = hour.heap.lane();
       long sequence = hour.heap.sequence();
       if (subscription.isUnacknowledged(lane, sequence)) {
         boolean free = subscription.isFree(lane, sequence);
-        if (mover.room(subscription, DUE) <= 0 || (!free && !subscription.isInFlight(lane, sequence))) {
-          // Its mark is not reached yet, or too many moves wait.
-          againMillis = now + AGAIN_MILLIS;
-          return;
+        if (!free && !subscription.isInFlight(lane, sequence)) {
+          look(hour, now + AGAIN_MILLIS); // its mark is not reached yet
+          return moved;
         }
-        if (free) {
-          mover.offer(subscription, lane, sequence, new Due(hour));
+        if (free && !mover.offer(subscription, lane, sequence, new Due(hour))) {
+          look(hour, now + (mover.isFailing(subscription, DUE) ? FAILING_MILLIS : AGAIN_MILLIS));
+          return moved;
         }
       }
       hour.heap.remove();
+      moved++;
     }
+    look(hour, hour.nextMillis());
+    return moved;
   }
 
   private void readSome() {
@@ -297,25 +366,35 @@ final class Delays {
       hour.readTo(lane, sequence + 1);
       at += Entry.length(entries, at);
     }
+    look(hour, Math.min(hour.lookMillis, hour.nextMillis()));
   }
 
   /** Once a second: drops holders that are done with, or whose destination is gone. */
   void tick() {
-    List<DueHour> done = new ArrayList<>();
-    for (DueHour hour : hours.values()) {
-      boolean gone = state.destinations().find(hour.destinationId()) == null;
-      boolean empty = hour.isOver(time.millis()) && hour.subscription().backlog() == 0;
-      if ((gone || empty) && !hour.reading && done.size() < MAX_DELETES) {
-        done.add(hour);
+    int deleted = 0;
+    for (int i = Math.min(CHECKS, checked.size()); i > 0 && deleted < MAX_DELETES; i--) {
+      DueHour hour = checked.remove();
+      if (isDone(hour)) {
+        deleted++;
+        hours.remove(hour.holder().id());
+        look(hour, Long.MAX_VALUE);
+        unread.remove(hour);
+        later.remove(hour);
+        subscribing.delete(hour.holder());
+      } else {
+        checked.add(hour);
       }
     }
-    for (DueHour hour : done) {
-      hours.remove(hour.holder().id());
-      open.remove(hour);
-      unread.remove(hour);
-      later.remove(hour);
-      subscribing.delete(hour.holder());
+  }
+
+  private boolean isDone(DueHour hour) {
+    if (hour.reading) {
+      return false;
     }
+    long now = time.millis();
+    boolean over = hour.isOver(now) || now - hour.cameMillis >= EMPTY_MILLIS;
+    return (over && hour.subscription().backlog() == 0)
+        || state.destinations().find(hour.destinationId()) == null;
   }
 
   /** A message that has fallen due. */

@@ -27,6 +27,12 @@ final class DueHour {
   /** Behind the last sequence of each lane whose due time is known. */
   private final Map<Integer, Long> readTo = new HashMap<>();
 
+  /** When there is something to do for it next; {@code Long.MAX_VALUE} for nothing known. */
+  long lookMillis = Long.MAX_VALUE;
+
+  /** When messages came under it last. */
+  long cameMillis;
+
   boolean opened;
   boolean reading;
 

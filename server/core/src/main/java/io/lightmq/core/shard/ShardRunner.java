@@ -68,6 +68,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private final BatchBuilder batch;
   private final Recorder recorder;
   private final ShardBatch.Observer observer;
+  private final Slices slices;
+  private final TurnTimers timers;
   private final ArrayDeque<Command> others = new ArrayDeque<>();
 
   // What delivery wants recorded; carried over to a later turn while there is no room. Bounded by
@@ -79,10 +81,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Consumers whose messages were acknowledged without a record. */
   private final ArrayDeque<Consumer> served = new ArrayDeque<>();
 
-  /** What goes on in later turns. */
-  private final ArrayDeque<Runnable> slices = new ArrayDeque<>();
-
-  private boolean sliceBegun;
   private boolean recording;
   private long damageLoggedNanos = Long.MIN_VALUE;
   private final int reserveBytes;
@@ -94,10 +92,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private boolean again;
   private String paused = "";
   private boolean ended;
-  private Loop.@Nullable Timer parkedTimer;
-  private long parkedTimerNanos = Long.MAX_VALUE;
-  private Loop.@Nullable Timer dueTimer;
-  private long dueTimerMillis = Long.MAX_VALUE;
   private Loop.@Nullable Timer flushTimer;
   private Loop.@Nullable Timer retryTimer;
 
@@ -110,6 +104,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     this.batch = parts.batch();
     this.recorder = parts.recorder();
     this.observer = observer;
+    this.slices = new Slices(loop, parts);
+    this.timers = new TurnTimers(loop, parts, this::drain);
     this.reserveBytes = window.capacity() / 8;
   }
 
@@ -126,6 +122,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Takes nothing more: the shard has failed or is closed. */
   void end() {
     ended = true;
+    slices.end();
     parts.dispatcher().drop();
     cancelTimers();
   }
@@ -296,8 +293,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     parts.checkpoints().turn();
     parts.overflow().turn(parts.time().nanos(), parts.placing().diskFull());
     recorder.runTurnEffects();
-    setTimers();
-    beginSlice();
+    timers.set();
+    slices.endTurn();
     boolean waits =
         parts.publishing().isHolding()
             || !others.isEmpty()
@@ -454,27 +451,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
   }
 
-  /**
-   * Goes on with something of a millisecond at most in another turn; each turn has one of these.
-   * Bounded by what calls it: looks of the administrator, the janitor, subscriptions.
-   */
+  /** Goes on with something of a millisecond at most in another turn. */
   void soon(Runnable slice) {
     slices.add(slice);
-  }
-
-  private void beginSlice() {
-    if (!slices.isEmpty() && !sliceBegun) {
-      sliceBegun = true;
-      loop.execute(
-          () -> {
-            sliceBegun = false;
-            if (!ended) {
-              parts.time().look();
-              parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
-              slices.remove().run();
-            }
-          });
-    }
   }
 
   /** What waited for messages of the same key may be free now. */
@@ -534,63 +513,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
 
   // ---- timers ----
 
-  private void setTimers() {
-    setDueTimer();
-    long next =
-        Math.min(
-            parts.dispatcher().nextExpiryNanos(),
-            Math.min(parts.withheld().nextNanos(), parts.mover().nextNanos()));
-    if (next == parkedTimerNanos) {
-      return;
-    }
-    if (parkedTimer != null) {
-      parkedTimer.cancel();
-      parkedTimer = null;
-    }
-    parkedTimerNanos = next;
-    if (next != Long.MAX_VALUE) {
-      parkedTimer =
-          loop.schedule(
-              Math.max(0, next - parts.time().nowNanos()),
-              () -> {
-                parkedTimer = null;
-                parkedTimerNanos = Long.MAX_VALUE;
-                parts.time().look();
-                parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
-                parts.dispatcher().expireParked();
-              });
-    }
-  }
-
-  private void setDueTimer() {
-    long next = parts.delays().nextMillis();
-    if (next == dueTimerMillis) {
-      return;
-    }
-    if (dueTimer != null) {
-      dueTimer.cancel();
-      dueTimer = null;
-    }
-    dueTimerMillis = next;
-    if (next != Long.MAX_VALUE) {
-      dueTimer =
-          loop.schedule(
-              Math.max(1, next - parts.time().millis()) * 1_000_000L,
-              () -> {
-                dueTimer = null;
-                dueTimerMillis = Long.MAX_VALUE;
-                drain();
-              });
-    }
-  }
-
   private void cancelTimers() {
-    if (dueTimer != null) {
-      dueTimer.cancel();
-    }
-    if (parkedTimer != null) {
-      parkedTimer.cancel();
-    }
+    timers.cancel();
     if (flushTimer != null) {
       flushTimer.cancel();
     }

@@ -1,0 +1,52 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.Loop;
+import io.lightmq.core.runtime.OwnedBy;
+import java.util.ArrayDeque;
+
+/**
+ * Long work in pieces of a millisecond at most, of which each turn has one, in the order of their
+ * coming. Bounded by who adds: one piece for each look of an administrator, for the janitor, and
+ * for each subscription that gives up thousands of messages.
+ */
+@OwnedBy("shard")
+final class Slices {
+  private final Loop loop;
+  private final ShardParts parts;
+  private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+  private boolean begun;
+  private boolean ended;
+
+  Slices(Loop loop, ShardParts parts) {
+    this.loop = loop;
+    this.parts = parts;
+  }
+
+  /** Adds a piece; called within a turn. */
+  void add(Runnable piece) {
+    waiting.add(piece);
+  }
+
+  /** Sees to it that another turn has the next piece. */
+  void endTurn() {
+    if (begun || ended || waiting.isEmpty()) {
+      return;
+    }
+    begun = true;
+    loop.execute(
+        () -> {
+          begun = false;
+          if (!ended) {
+            parts.time().look();
+            parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
+            waiting.remove().run();
+          }
+        });
+  }
+
+  /** Nothing goes on. */
+  void end() {
+    ended = true;
+    waiting.clear();
+  }
+}

@@ -1,0 +1,85 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.Loop;
+import io.lightmq.core.runtime.OwnedBy;
+import org.jspecify.annotations.Nullable;
+
+/** Wakes the shard when a pull, a wait, a move or a delayed message is due, at that very time. */
+@OwnedBy("shard")
+final class TurnTimers {
+  private final Loop loop;
+  private final ShardParts parts;
+  private final Runnable drain;
+  private Loop.@Nullable Timer parkedTimer;
+  private long parkedNanos = Long.MAX_VALUE;
+  private Loop.@Nullable Timer dueTimer;
+  private long dueMillis = Long.MAX_VALUE;
+
+  TurnTimers(Loop loop, ShardParts parts, Runnable drain) {
+    this.loop = loop;
+    this.parts = parts;
+    this.drain = drain;
+  }
+
+  /** Sets them to what is due next; at the end of a turn. */
+  void set() {
+    setDue(parts.delays().nextMillis());
+    setParked(
+        Math.min(
+            parts.dispatcher().nextExpiryNanos(),
+            Math.min(parts.withheld().nextNanos(), parts.mover().nextNanos())));
+  }
+
+  private void setParked(long next) {
+    if (next == parkedNanos) {
+      return;
+    }
+    if (parkedTimer != null) {
+      parkedTimer.cancel();
+      parkedTimer = null;
+    }
+    parkedNanos = next;
+    if (next != Long.MAX_VALUE) {
+      parkedTimer =
+          loop.schedule(
+              Math.max(0, next - parts.time().nowNanos()),
+              () -> {
+                parkedTimer = null;
+                parkedNanos = Long.MAX_VALUE;
+                parts.time().look();
+                parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
+                parts.dispatcher().expireParked();
+              });
+    }
+  }
+
+  private void setDue(long next) {
+    if (next == dueMillis) {
+      return;
+    }
+    if (dueTimer != null) {
+      dueTimer.cancel();
+      dueTimer = null;
+    }
+    dueMillis = next;
+    if (next != Long.MAX_VALUE) {
+      dueTimer =
+          loop.schedule(
+              Math.max(1, next - parts.time().millis()) * 1_000_000L,
+              () -> {
+                dueTimer = null;
+                dueMillis = Long.MAX_VALUE;
+                drain.run();
+              });
+    }
+  }
+
+  void cancel() {
+    if (dueTimer != null) {
+      dueTimer.cancel();
+    }
+    if (parkedTimer != null) {
+      parkedTimer.cancel();
+    }
+  }
+}
