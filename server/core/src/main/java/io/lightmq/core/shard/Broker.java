@@ -19,7 +19,12 @@ public final class Broker implements AutoCloseable {
   private final Loop loop;
   private final Shard shard;
 
-  private Broker(BrokerSettings settings, Disk disk, Loops loops, Shard.DestagingMaker destaging)
+  private Broker(
+      BrokerSettings settings,
+      Disk disk,
+      Loops loops,
+      Shard.DestagingMaker destaging,
+      MoveRecords.Maker moves)
       throws IOException {
     this.loop = loops.open("shard");
     this.shard =
@@ -30,7 +35,8 @@ public final class Broker implements AutoCloseable {
             loop,
             queue,
             store -> new LocalJournal(disk, loops, settings.journal(), store),
-            destaging);
+            destaging,
+            moves);
   }
 
   /**
@@ -46,16 +52,21 @@ public final class Broker implements AutoCloseable {
             settings,
             disk,
             loops,
-            (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false));
+            (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false),
+            MoveRecords::new);
     await(broker.ready());
     return broker;
   }
 
   /** Opens as far as it goes without waiting for the journal; {@link #ready} tells the rest. */
   static Broker begin(
-      BrokerSettings settings, Disk disk, Loops loops, Shard.DestagingMaker destaging)
+      BrokerSettings settings,
+      Disk disk,
+      Loops loops,
+      Shard.DestagingMaker destaging,
+      MoveRecords.Maker moves)
       throws IOException {
-    Broker broker = new Broker(settings, disk, loops, destaging);
+    Broker broker = new Broker(settings, disk, loops, destaging, moves);
     broker.shard.begin();
     return broker;
   }

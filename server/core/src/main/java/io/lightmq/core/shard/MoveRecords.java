@@ -20,13 +20,25 @@ import org.jspecify.annotations.Nullable;
  * was, so that a crash finds it in one of the two places and never in both or none.
  */
 @OwnedBy("shard")
-final class MoveRecords {
+class MoveRecords {
   private static final int RECORD_BYTES = 512;
 
   /** Knows the client ids of connections. */
   interface ClientIds {
     /** The client id of a connection, or null if it has none or has ended. */
     @Nullable String clientId(long connectionId);
+  }
+
+  /** Makes what writes moves down; a seam. */
+  interface Maker {
+    MoveRecords make(
+        Recorder recorder,
+        Placing placing,
+        Publishing.Admission admission,
+        Ready ready,
+        Counters counters,
+        TurnTime time,
+        ClientIds clientIds);
   }
 
   private final Recorder recorder;
@@ -120,7 +132,8 @@ final class MoveRecords {
         new Selecting.Sender(connection, clientIds.clientId(connection)), to, checked);
   }
 
-  private void recordDurable(
+  /** One record of both halves; of the first alone where the second is in no record. */
+  void recordDurable(
       Destination to, ByteBuffer entry, Mover.Goal goal, Runs.Checked wanted, @Nullable Acked acked) {
     LaneRun run = wanted.byPriority().get(0);
     DurableLane lane = to.durable(run.priority());

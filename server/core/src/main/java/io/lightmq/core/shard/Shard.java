@@ -80,7 +80,8 @@ final class Shard implements ShardBatch.Observer {
       Loop loop,
       CommandQueue queue,
       JournalMaker journals,
-      DestagingMaker maker)
+      DestagingMaker maker,
+      MoveRecords.Maker moves)
       throws IOException {
     this.settings = settings;
     this.disk = disk;
@@ -132,6 +133,7 @@ final class Shard implements ShardBatch.Observer {
             fetcher,
             new Overflow(store, overflowFiles, memory, this::marksMoved),
             stores,
+            moves,
             made -> new ShardRunner(made, queue, loop, this));
     parts.runner().leads(listener.epoch);
     parts.counters().adopt(listener.came);

@@ -55,6 +55,7 @@ final class ShardParts {
       Fetcher fetcher,
       Overflow overflow,
       Checkpoints.Stores stores,
+      MoveRecords.Maker moves,
       RunnerMaker maker) {
     this.settings = settings;
     this.journal = journal;
@@ -75,7 +76,7 @@ final class ShardParts {
     this.mover =
         new Mover(
             reads,
-            new MoveRecords(recorder, placing, later, ready, counters, time, later),
+            moves.make(recorder, placing, later, ready, counters, time, later),
             counters,
             time,
             later::wake);

@@ -30,6 +30,7 @@ final class BrokerHarness {
   UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
   Shard.DestagingMaker destaging =
       (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false);
+  MoveRecords.Maker moves = MoveRecords::new;
   BrokerSettings settings = settings(64 << 10);
   int releasedBytes;
   private int correlation;
@@ -113,7 +114,7 @@ final class BrokerHarness {
     loops = new SimulatedLoops(seed * 31 + starts++);
     loops.simulatedClock().advance(passed);
     loops.simulatedClock().looksTake(lookNanos);
-    broker = Broker.begin(settings, wrap.apply(disk), loops, destaging);
+    broker = Broker.begin(settings, wrap.apply(disk), loops, destaging, moves);
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();
     return this;
