@@ -101,4 +101,32 @@ class MoveLimitsTest {
     assertThat(h.broker.metrics().totals().moves().waiting()).isZero();
     h.close();
   }
+
+  /** A move that the journal has no room for waits with its line, and is not one that failed. */
+  @Test
+  void aBurstOfPersistentMovesGoesOnAsFastAsTheJournalTakesIt() throws Exception {
+    int count = 1_500;
+    BrokerHarness h = new BrokerHarness(3);
+    h.keepTime = true;
+    h.open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, SHORT);
+    h.producer(peer, EXPIRED);
+    set(h, "short", "expiry", "expired");
+    String text = "x".repeat(700);
+    for (int i = 1; i <= count; i++) {
+      int c = h.nextCorrelation();
+      h.broker.submit(new Command.Publish(peer, c, id, i, 1, h.bytes(true, 900_000, text)));
+      assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
+    }
+    h.loops.simulatedClock().advance(900 * SECOND);
+    h.loops.advance(30 * SECOND);
+    assertThat(show(h, SHORT)).contains("\"backlog\":0");
+    assertThat(show(h, EXPIRED)).contains("\"backlog\":" + count);
+    assertThat(h.broker.metrics().totals().moves().failed()).isZero();
+    h.crash(true);
+    h.open();
+    assertThat(show(h, EXPIRED)).contains("\"backlog\":" + count);
+    h.close();
+  }
 }
