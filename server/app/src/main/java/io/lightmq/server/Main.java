@@ -1,6 +1,7 @@
 package io.lightmq.server;
 
 import io.lightmq.server.admin.DeadLettersCommand;
+import io.lightmq.server.admin.DelayedCommand;
 import io.lightmq.server.admin.DestinationCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -15,7 +16,12 @@ import picocli.CommandLine.Spec;
     description = "A Jakarta Messaging broker.",
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
-    subcommands = {RunCommand.class, DestinationCommand.class, DeadLettersCommand.class},
+    subcommands = {
+      RunCommand.class,
+      DestinationCommand.class,
+      DeadLettersCommand.class,
+      DelayedCommand.class
+    },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:done",

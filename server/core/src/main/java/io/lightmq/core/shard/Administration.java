@@ -53,6 +53,7 @@ final class Administration {
   private final Ready ready;
   private final Delays delays;
   private final DeadLetterAdministration letters;
+  private final DelayAdministration delayed;
   private final long maxBatchBytes;
 
   Administration(
@@ -66,11 +67,13 @@ final class Administration {
       Ready ready,
       Delays delays,
       DeadLetterAdministration letters,
+      DelayAdministration delayed,
       long maxBatchBytes) {
     this.withheld = withheld;
     this.ready = ready;
     this.delays = delays;
     this.letters = letters;
+    this.delayed = delayed;
     this.maxBatchBytes = maxBatchBytes;
     this.state = state;
     this.recorder = recorder;
@@ -89,6 +92,10 @@ final class Administration {
     }
     if (command.verb().startsWith("dead-letters.")) {
       letters.execute(command);
+      return;
+    }
+    if (command.verb().startsWith("delayed.")) {
+      delayed.execute(command);
       return;
     }
     for (String argument : command.arguments().keySet()) {

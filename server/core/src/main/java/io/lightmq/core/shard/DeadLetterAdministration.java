@@ -13,7 +13,7 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Set;
+import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class DeadLetterAdministration {
-  private static final Set<String> ARGUMENTS =
-      Set.of("queue", "destination", "limit", "id", "rate", "dry-run");
+  private static final List<String> ARGUMENTS =
+      List.of("queue", "destination", "limit", "id", "rate", "dry-run");
   private static final int MAX_LIMIT = 1_000;
   private static final int MAX_RATE = 100_000;
 
@@ -56,21 +56,14 @@ final class DeadLetterAdministration {
 
   /** Carries a verb out; answers once all is read. */
   void execute(Command.Admin command) {
-    for (String argument : command.arguments().keySet()) {
-      if (!ARGUMENTS.contains(argument)) {
-        throw wrong(
-            "argument "
-                + argument
-                + " is unknown; known are queue, destination, limit, id, rate and dry-run");
-      }
-    }
+    AdminArguments.check(command, ARGUMENTS);
     Destination queue = queue(command.arguments().getOrDefault("queue", "DLQ"));
     switch (command.verb()) {
       case "dead-letters.list" -> list(queue, command);
       case "dead-letters.show" -> show(queue, command);
       case "dead-letters.retry" -> retry(queue, command);
       default ->
-          throw wrong(
+          throw AdminArguments.wrong(
               "verb " + command.verb() + " is unknown; known are dead-letters.list, show, retry");
     }
   }
@@ -81,26 +74,6 @@ final class DeadLetterAdministration {
       throw new Refusal(FaultCode.INVALID_DESTINATION, "there is no queue " + name);
     }
     return queue;
-  }
-
-  private static Refusal wrong(String text) {
-    return new Refusal(FaultCode.BAD_REQUEST, text);
-  }
-
-  private static int number(Command.Admin command, String name, int otherwise, int most) {
-    String text = command.arguments().get(name);
-    if (text == null) {
-      return otherwise;
-    }
-    try {
-      int number = Integer.parseInt(text);
-      if (number >= 1 && number <= most) {
-        return number;
-      }
-    } catch (NumberFormatException e) {
-      // The same answer.
-    }
-    throw wrong(name + " is " + text + " but must be 1 to " + most);
   }
 
   private static void answer(Command.Admin command, JsonWriter json) {
@@ -138,7 +111,7 @@ final class DeadLetterAdministration {
   // ---- list, show ----
 
   private void list(Destination queue, Command.Admin command) {
-    int limit = number(command, "limit", 100, MAX_LIMIT);
+    int limit = AdminArguments.number(command, "limit", 100, MAX_LIMIT);
     String origin = command.arguments().get("destination");
     JsonWriter json = new JsonWriter().beginObject().name("deadLetters").beginArray();
     LetterScan.of(
@@ -174,7 +147,7 @@ final class DeadLetterAdministration {
   private void show(Destination queue, Command.Admin command) {
     String id = command.arguments().get("id");
     if (id == null) {
-      throw wrong("argument id is missing; dead-letters list shows the ids");
+      throw AdminArguments.wrong("argument id is missing; dead-letters list shows the ids");
     }
     LetterScan.of(
         reads,
@@ -238,7 +211,7 @@ final class DeadLetterAdministration {
   // ---- retry ----
 
   private void retry(Destination queue, Command.Admin command) {
-    int rate = number(command, "rate", 100, MAX_RATE);
+    int rate = AdminArguments.number(command, "rate", 100, MAX_RATE);
     String origin = command.arguments().get("destination");
     boolean dry = Boolean.parseBoolean(command.arguments().getOrDefault("dry-run", "false"));
     Subscription from = queue.queueSubscription();

@@ -220,6 +220,13 @@ final class Delays {
     return sum;
   }
 
+  /** All holders, those of the next hour first. */
+  List<DueHour> byTime() {
+    List<DueHour> all = new ArrayList<>(hours.values());
+    all.sort(Comparator.comparingLong(DueHour::beginMillis));
+    return all;
+  }
+
   /** How many messages wait for a destination. */
   long waiting(Destination destination) {
     long sum = 0;

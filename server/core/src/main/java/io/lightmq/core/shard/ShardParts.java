@@ -138,6 +138,7 @@ final class ShardParts {
             ready,
             delays,
             letters,
+            new DelayAdministration(state, delays, reads, recorder, later, time, later::soon),
             settings.maxBatchBytes());
     this.commands = new Commands(sessions, publishing, consuming, administration);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);

@@ -229,6 +229,40 @@ class DelayTest {
     h.close();
   }
 
+  @Test
+  void delayedMessagesAreListedByHoursAndOneThatIsCancelledNeverComes() throws Exception {
+    BrokerHarness h = open(10);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    long topic = h.producer(peer, TOPIC);
+    send(h, peer, id, 1, 7_200_000, "in two hours");
+    send(h, peer, id, 2, 20_000, "soon");
+    send(h, peer, topic, 3, 20_000, "news");
+    send(h, peer, id, 0, 10_000, "not persistent");
+    String all = h.admin("delayed.list", Map.of());
+    assertThat(all.split("\"dueMillis\"")).hasSize(5);
+    assertThat(all.indexOf("\"dueInSeconds\":20,"))
+        .isLessThan(all.indexOf("\"dueInSeconds\":7200,"));
+    assertThat(h.admin("delayed.list", Map.of("destination", "news")))
+        .contains("\"kind\":\"topic\"")
+        .doesNotContain("later");
+    assertThat(h.admin("delayed.list", Map.of("limit", "2")).split("\"dueMillis\"")).hasSize(3);
+    assertThat(h.admin("delayed.list", Map.of("destination", "none")))
+        .isEqualTo("{\"delayed\":[]}");
+    // The messages of this test have no id, so the first that is found is cancelled.
+    String cancelled = h.admin("delayed.cancel", Map.of("id", "null", "destination", "later"));
+    assertThat(cancelled).contains("\"destination\":\"later\"");
+    assertThat(h.admin("destination.show", Map.of("name", "later"))).contains("\"delayed\":2");
+    h.crash(true);
+    h.open();
+    FakePeer reader = consuming(h, QUEUE);
+    h.loops.advance(7_300 * SECOND);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("in two hours");
+    assertThat(h.admin("delayed.cancel", Map.of("id", "null"))).contains("no delayed message");
+    assertThat(h.admin("delayed.cancel", Map.of())).contains("argument id is missing");
+    h.close();
+  }
+
   /** {@code -Dlightmq.delayed=100000} is the full size. */
   @Test
   void noneIsEarlyNoneIsLostAndNoneIsLateByASecondThroughThreePowerCuts() throws Exception {

@@ -1,0 +1,75 @@
+package io.lightmq.server.admin;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code lightmq delayed}: looks at messages of a running broker that are not due, and drops them. */
+@Command(
+    name = "delayed",
+    description = "Lists messages that wait for their delivery time, and cancels them.",
+    mixinStandardHelpOptions = true)
+public final class DelayedCommand implements Runnable {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  /** Which messages. */
+  static final class Selection {
+    @Option(
+        names = "--destination",
+        paramLabel = "NAME",
+        description = "only messages for this queue or topic")
+    private @Nullable String destination;
+
+    Map<String, String> arguments() {
+      Map<String, String> arguments = new LinkedHashMap<>();
+      if (destination != null) {
+        arguments.put("destination", destination);
+      }
+      return arguments;
+    }
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "name a verb: list or cancel");
+  }
+
+  @Command(
+      name = "list",
+      description = "Lists delayed messages hour by hour, within an hour as they came.",
+      mixinStandardHelpOptions = true)
+  int list(
+      @Mixin BrokerOptions broker,
+      @Mixin Selection selection,
+      @Option(
+              names = "--limit",
+              paramLabel = "N",
+              description = "at most so many, 100 by default, 1000 at most")
+          @Nullable Integer limit) {
+    Map<String, String> arguments = selection.arguments();
+    if (limit != null) {
+      arguments.put("limit", limit.toString());
+    }
+    return broker.run("delayed.list", arguments);
+  }
+
+  @Command(
+      name = "cancel",
+      description = "Drops one, which is then never delivered.",
+      mixinStandardHelpOptions = true)
+  int cancel(
+      @Mixin BrokerOptions broker,
+      @Mixin Selection selection,
+      @Parameters(index = "0", paramLabel = "<id>", description = "its message id") String id) {
+    Map<String, String> arguments = selection.arguments();
+    arguments.put("id", id);
+    return broker.run("delayed.cancel", arguments);
+  }
+}
