@@ -85,7 +85,7 @@ public final class DeadLettersCommand implements Runnable {
 
   @Command(
       name = "retry",
-      description = "Moves them back to the queues that they came from, with no attempt counted.",
+      description = "Moves them back to where they came from, with no attempt counted.",
       mixinStandardHelpOptions = true)
   int retry(
       @Mixin BrokerOptions broker,

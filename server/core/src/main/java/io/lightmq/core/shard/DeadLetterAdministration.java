@@ -22,10 +22,9 @@ import org.jspecify.annotations.Nullable;
  * destination} (only letters that come from there), {@code limit} (100, at most 1,000), {@code id}
  * (of the message to show), {@code rate} (messages a second, 100), {@code dry-run}.
  *
- * <p>A retried letter goes back to the queue that it came from, without what the broker wrote on it
- * and with all its attempts before it; see {@link Retries} for what becomes of it if that queue
- * does not take it. Letters of a topic's subscription are passed over: sent to the topic again they
- * would reach its other subscribers too.
+ * <p>A retried letter goes back to where it came from, without what the broker wrote on it and with
+ * all its attempts before it: to its queue, or to that one subscription of its topic and no other.
+ * See {@link Retries} for what becomes of it if that takes nothing.
  */
 @OwnedBy("shard")
 final class DeadLetterAdministration {
@@ -228,17 +227,16 @@ final class DeadLetterAdministration {
           @Override
           public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
             MessageReader reader = letter(entries, at, origin);
-            Object comesFrom = reader == null ? null : reader.property(DeadLetters.ORIGIN);
+            Retries.Origin comesFrom = reader == null ? null : Retries.Origin.of(reader);
             if (reader == null || comesFrom == null) {
               return true;
             }
-            boolean full = found + unresolved >= retries.room();
-            if (!"queue".equals(reader.property(DeadLetters.ORIGIN_KIND)) || full) {
+            if (found + unresolved >= retries.room()) {
               passedOver++;
               return true;
             }
             Retries.Place place = new Retries.Place(from, lane.code(), sequence);
-            String obstacle = retries.obstacle(comesFrom.toString());
+            String obstacle = retries.obstacle(comesFrom);
             if (obstacle == null) {
               found++;
             } else if (unresolved++ < MAX_UNRESOLVED) {
@@ -246,7 +244,7 @@ final class DeadLetterAdministration {
               json.text("origin", comesFrom.toString()).text("why", obstacle).endObject();
             }
             if (!dry) {
-              retries.add(place, comesFrom.toString(), rate, obstacle);
+              retries.add(place, comesFrom, rate, obstacle);
             }
             return true;
           }

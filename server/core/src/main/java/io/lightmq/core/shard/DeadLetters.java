@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides where messages go that failed too often or have expired, and writes on them why: the
  * properties {@code JMS_LightMQ_Origin}, {@code _OriginKind}, {@code _Subscription}, {@code
- * _Reason}, {@code _Attempts}, {@code _Time}, and what is known of the last consumer.
+ * _SubscriptionClientId}, {@code _Reason}, {@code _Attempts}, {@code _Time}, and what is known of
+ * the last consumer.
  */
 @OwnedBy("shard")
 final class DeadLetters {
@@ -29,6 +30,7 @@ final class DeadLetters {
   static final String ORIGIN = MessageEdit.PREFIX + "Origin";
   static final String ORIGIN_KIND = MessageEdit.PREFIX + "OriginKind";
   static final String SUBSCRIPTION = MessageEdit.PREFIX + "Subscription";
+  static final String SUBSCRIPTION_CLIENT_ID = MessageEdit.PREFIX + "SubscriptionClientId";
   static final String REASON = MessageEdit.PREFIX + "Reason";
   static final String ATTEMPTS = MessageEdit.PREFIX + "Attempts";
   static final String TIME = MessageEdit.PREFIX + "Time";
@@ -111,6 +113,9 @@ final class DeadLetters {
     facts.put(ORIGIN_KIND, from.destination().kind().isQueue() ? "queue" : "topic");
     if (from.name() != null) {
       facts.put(SUBSCRIPTION, from.name());
+    }
+    if (from.name() != null && from.clientId() != null) {
+      facts.put(SUBSCRIPTION_CLIENT_ID, from.clientId());
     }
     facts.put(REASON, reason);
     facts.put(ATTEMPTS, attempts);

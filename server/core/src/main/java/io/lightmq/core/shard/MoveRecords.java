@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.runtime.OwnedBy;
@@ -127,6 +128,10 @@ class MoveRecords {
             1 << MessageReader.priority(message, message.position()),
             List.of(),
             false);
+    Subscription only = goal.only();
+    if (only != null) {
+      return placing.only(only, checked);
+    }
     long connection = Entry.connectionId(entry, 0);
     return placing.select(
         new Selecting.Sender(connection, clientIds.clientId(connection)), to, checked);

@@ -81,9 +81,21 @@ final class Mover {
    * @param message the encoded message from position to limit
    * @param expiryMillis when it expires there, 0 for never
    * @param reason why it is acknowledged here
+   * @param only the one subscription of a topic that gets it; null for all that want it
    */
   record Goal(
-      @Nullable Destination to, ByteBuffer message, long expiryMillis, ShardRecord.Reason reason) {}
+      @Nullable Destination to,
+      ByteBuffer message,
+      long expiryMillis,
+      ShardRecord.Reason reason,
+      @Nullable Subscription only) {
+
+    /** A message for all that want it. */
+    Goal(
+        @Nullable Destination to, ByteBuffer message, long expiryMillis, ShardRecord.Reason reason) {
+      this(to, message, expiryMillis, reason, null);
+    }
+  }
 
   private final EntryReads reads;
   private final MoveRecords records;

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Overflow;
+import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.destination.VolatileStore;
 import io.lightmq.core.runtime.OwnedBy;
@@ -11,6 +12,8 @@ import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.UUID;
 
@@ -71,7 +74,23 @@ final class Placing {
 
   /** The same for messages of a connection that may have ended. */
   Runs.Checked select(Selecting.Sender sender, Destination destination, Runs.Checked run) {
-    Runs.Checked wanted = selecting.select(sender, destination, run);
+    return checkSkips(run, selecting.select(sender, destination, run));
+  }
+
+  /** The run for one subscription alone, whatever its selector and those of others say. */
+  Runs.Checked only(Subscription wanting, Runs.Checked run) {
+    BitSet all = new BitSet(run.count());
+    all.set(0, run.count());
+    List<Skip> skips = new ArrayList<>();
+    for (Subscription each : wanting.destination().subscriptions()) {
+      if (each != wanting) {
+        skips.add(new Skip(each, all));
+      }
+    }
+    return checkSkips(run, run.with(skips));
+  }
+
+  private Runs.Checked checkSkips(Runs.Checked run, Runs.Checked wanted) {
     long bytes = wanted.entryBytes() + RecordBytes.ofSkips(wanted);
     if (bytes > settings.maxBatchBytes() && wanted.entryBytes() <= settings.maxBatchBytes()) {
       throw new Refusal(
@@ -82,7 +101,7 @@ final class Placing {
               + bytes
               + " bytes with what "
               + wanted.skips().size()
-              + " subscriptions with selectors do not want of it; the limit is "
+              + " subscriptions do not want of it; the limit is "
               + settings.maxBatchBytes());
     }
     return wanted;

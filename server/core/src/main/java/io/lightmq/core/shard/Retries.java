@@ -10,11 +10,14 @@ import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MalformedMessageException;
 import io.lightmq.wire.entry.MessageEdit;
+import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -34,15 +37,45 @@ final class Retries {
   /** A letter. */
   record Place(Subscription from, int lane, long sequence) {}
 
+  /**
+   * Where a letter came from.
+   *
+   * @param subscription the topic's subscription that it came from, null if that had no name
+   * @param clientId whose that was
+   */
+  record Origin(
+      boolean queue, String name, @Nullable String subscription, @Nullable String clientId) {
+
+    /** What the broker wrote on a letter; null if it is none. */
+    static @Nullable Origin of(MessageReader letter) {
+      Object name = letter.property(DeadLetters.ORIGIN);
+      Object subscription = letter.property(DeadLetters.SUBSCRIPTION);
+      Object clientId = letter.property(DeadLetters.SUBSCRIPTION_CLIENT_ID);
+      return name == null
+          ? null
+          : new Origin(
+              "queue".equals(letter.property(DeadLetters.ORIGIN_KIND)),
+              name.toString(),
+              subscription == null ? null : subscription.toString(),
+              clientId == null ? null : clientId.toString());
+    }
+
+    @Override
+    public String toString() {
+      String of = clientId == null ? "" : " of client id " + clientId;
+      return queue ? name : "topic " + name + ", subscription " + subscription + of;
+    }
+  }
+
   /** What is to be done with a letter, and what came of it so far. */
   private static final class Wanted {
     final Place place;
-    final String origin;
+    final Origin origin;
     final int rate;
     int failures;
     long againNanos;
 
-    Wanted(Place place, String origin, int rate) {
+    Wanted(Place place, Origin origin, int rate) {
       this.place = place;
       this.origin = origin;
       this.rate = rate;
@@ -71,9 +104,13 @@ final class Retries {
   }
 
   /** Why the origin of a letter takes nothing, null if it would. */
-  @Nullable String obstacle(String origin) {
+  @Nullable String obstacle(Origin origin) {
     try {
-      subscribing.existing(new DestinationName(DestinationKind.QUEUE, origin), true);
+      if (origin.queue()) {
+        subscribing.existing(new DestinationName(DestinationKind.QUEUE, origin.name()), true);
+      } else {
+        subscription(origin);
+      }
       return null;
     } catch (Refusal refusal) {
       return refusal.text();
@@ -82,12 +119,29 @@ final class Retries {
     }
   }
 
+  private Subscription subscription(Origin origin) {
+    Destination topic =
+        subscribing.existing(new DestinationName(DestinationKind.TOPIC, origin.name()), false);
+    for (Subscription each : topic == null ? List.<Subscription>of() : topic.subscriptions()) {
+      if (each.name() != null
+          && each.name().equals(origin.subscription())
+          && Objects.equals(each.clientId(), origin.clientId())) {
+        return each;
+      }
+    }
+    throw new Refusal(
+        FaultCode.INVALID_SUBSCRIPTION,
+        origin.subscription() == null
+            ? "it came from a subscription of topic " + origin.name() + " without a name"
+            : "there is no " + origin);
+  }
+
   /**
    * Adds a letter.
    *
    * @param obstacle why it cannot go yet, null if it can
    */
-  void add(Place place, String origin, int rate, @Nullable String obstacle) {
+  void add(Place place, Origin origin, int rate, @Nullable String obstacle) {
     if (room() <= 0 || failures.containsKey(place)) {
       return;
     }
@@ -156,8 +210,13 @@ final class Retries {
       int bytes = Entry.messageBytes(entry, 0);
       try {
         ByteBuffer message = MessageEdit.withProperties(entry, at, bytes, Map.of(), 0);
+        Origin origin = wanted.origin;
+        if (!origin.queue()) {
+          Subscription only = subscription(origin);
+          return new Mover.Goal(only.destination(), message, 0, Reason.MOVED, only);
+        }
         Destination to =
-            subscribing.resolve(new DestinationName(DestinationKind.QUEUE, wanted.origin), true);
+            subscribing.resolve(new DestinationName(DestinationKind.QUEUE, origin.name()), true);
         return new Mover.Goal(to, message, 0, Reason.MOVED);
       } catch (MalformedMessageException e) {
         throw new Refusal(FaultCode.BAD_REQUEST, "a dead letter cannot be read: " + e.getMessage());

@@ -411,6 +411,44 @@ class DeadLetterTest {
     }
   }
 
+  @Test
+  void aLetterOfATopicGoesBackToItsOwnSubscriptionAndToNoOther() throws Exception {
+    BrokerHarness h = new BrokerHarness(14).open();
+    DestinationName topic = new DestinationName(DestinationKind.TOPIC, "poison.news");
+    FakePeer peer = h.attach(new java.util.UUID(3, 3), 1, 1, "ada");
+    long id = h.producer(peer, topic);
+    h.consumer(peer, 1, topic, Subscribe.DURABLE, "one");
+    h.consumer(peer, 2, topic, Subscribe.DURABLE, "two");
+    h.consumer(peer, 3, topic, Subscribe.PLAIN, null);
+    h.receipt(peer, h.publish(peer, id, 1, "news"));
+    for (int consumer = 2; consumer <= 3; consumer++) {
+      Received each = h.pull(peer, consumer, 10).get(0);
+      h.acknowledge(peer, consumer, id, each.range());
+    }
+    for (int i = 0; i < 3; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    assertThat(h.admin("dead-letters.retry", Map.of())).contains("\"retrying\":1");
+    h.loops.advance(2_000_000_000L);
+    h.crash(true);
+    h.open();
+    FakePeer again = h.attach(new java.util.UUID(3, 4), 1, 1, "ada");
+    h.consumer(again, 1, topic, Subscribe.DURABLE, "one");
+    h.consumer(again, 2, topic, Subscribe.DURABLE, "two");
+    assertThat(h.pull(again, 2, 10)).isEmpty();
+    Received back = h.pull(again, 1, 10).get(0);
+    assertThat(back.text()).isEqualTo("news");
+    for (int i = 0; i < 3; i++) {
+      fail(h, again, id, i == 0 ? back : h.pull(again, 1, 1).get(0));
+    }
+    h.broker.submit(new Command.DetachConsumer(again, h.nextCorrelation(), 1));
+    h.broker.submit(new Command.Unsubscribe(again, h.nextCorrelation(), "one"));
+    assertThat(h.admin("dead-letters.retry", Map.of()))
+        .contains("\"unresolved\":1")
+        .contains("there is no topic poison.news, subscription one of client id ada");
+    h.close();
+  }
+
   private static void begin(BrokerHarness h, FakePeer peer, long id, List<Received> some) {
     List<SequenceRange> ranges = some.stream().map(Received::range).toList();
     h.broker.submit(
