@@ -24,6 +24,10 @@ final class MessageLayout {
   static final int HAS_TIMESTAMP = 2;
   static final int HAS_ID = 4;
   static final int NO_BODY = 8;
+  static final int GROUPED = 16;
+
+  /** The property that makes messages of one value a group; section 3.5.9 of the specification. */
+  static final String GROUP_ID = "JMSXGroupID";
 
   static final int HEADER_CORRELATION_ID = 1;
   static final int HEADER_CORRELATION_BYTES = 2;

@@ -4,6 +4,7 @@ import static io.lightmq.wire.entry.MessageLayout.BODY_TYPE;
 import static io.lightmq.wire.entry.MessageLayout.CRC;
 import static io.lightmq.wire.entry.MessageLayout.DELIVERY_DELAY;
 import static io.lightmq.wire.entry.MessageLayout.FLAGS;
+import static io.lightmq.wire.entry.MessageLayout.GROUPED;
 import static io.lightmq.wire.entry.MessageLayout.HAS_ID;
 import static io.lightmq.wire.entry.MessageLayout.HAS_TIMESTAMP;
 import static io.lightmq.wire.entry.MessageLayout.HEADERS;
@@ -127,6 +128,11 @@ public final class MessageReader {
   /** Whether the message is persistent. */
   public static boolean isPersistent(ByteBuffer buffer, int at) {
     return (buffer.get(at + FLAGS) & PERSISTENT) != 0;
+  }
+
+  /** Whether the message belongs to a group: it has a JMSXGroupID. */
+  public static boolean isGrouped(ByteBuffer buffer, int at) {
+    return (buffer.get(at + FLAGS) & GROUPED) != 0;
   }
 
   /** How long it lives, from its arrival at the broker; 0 for ever. */

@@ -4,6 +4,8 @@ import static io.lightmq.wire.entry.MessageLayout.BODY_TYPE;
 import static io.lightmq.wire.entry.MessageLayout.CRC;
 import static io.lightmq.wire.entry.MessageLayout.DELIVERY_DELAY;
 import static io.lightmq.wire.entry.MessageLayout.FLAGS;
+import static io.lightmq.wire.entry.MessageLayout.GROUPED;
+import static io.lightmq.wire.entry.MessageLayout.GROUP_ID;
 import static io.lightmq.wire.entry.MessageLayout.HAS_ID;
 import static io.lightmq.wire.entry.MessageLayout.HAS_TIMESTAMP;
 import static io.lightmq.wire.entry.MessageLayout.HEADERS;
@@ -42,7 +44,8 @@ import org.jspecify.annotations.Nullable;
  *  5 byte  bodyType 0 Message, 1 Text, 2 Bytes, 3 Map, 4 Stream, 5 Object
  *  6 byte  priority 0 to 9
  *  7 byte  flags    bit 0 persistent, bit 1 timestamp present, bit 2 message id present,
- *                   bit 3 the body is null (a text or object that was never set)
+ *                   bit 3 the body is null (a text or object that was never set),
+ *                   bit 4 the property JMSXGroupID is a string and not empty
  *  8 long  timeToLiveMillis     0 for ever
  * 16 long  deliveryDelayMillis  0 for none
  * 24 long  timestampMillis      the producer's clock
@@ -190,6 +193,9 @@ public final class MessageWriter {
         }
       }
       putEntries(properties);
+      if (properties.get(GROUP_ID) instanceof String group && !group.isEmpty()) {
+        flag(GROUPED);
+      }
     }
     sink.closeFrame(frame);
     return this;

@@ -46,6 +46,11 @@ final class Batches {
   private int passedBy;
   private long nowMillis;
 
+  // How far the run at an offset of the window was walked through.
+  private long walkedRun = -1;
+  private long walkedSequence;
+  private long walkedOffset;
+
   Batches(Window window, Decisions decisions) {
     this.window = window;
     this.decisions = decisions;
@@ -63,7 +68,9 @@ final class Batches {
     gather.clear();
     passedBy = 0;
     boolean full = isFull(subscription);
-    while (!full && gather.messages() < most && view.next(most - gather.messages(), decisions)) {
+    while (!full
+        && gather.messages() < most
+        && view.next(consumer, most - gather.messages(), decisions)) {
       if (view.lane() instanceof VolatileLane swift) {
         if (swift.isInMemory(view.from())) {
           full = gatherVolatile(consumer, swift, view.from(), view.count()) || isFull(subscription);
@@ -150,7 +157,7 @@ final class Batches {
       if (isOver(consumer, length)) {
         return true;
       }
-      consumer.subscription().take(lane, sequence, 1);
+      consumer.view().take(consumer, lane, sequence, 1);
       if (!gaveUp(
               consumer,
               lane,
@@ -166,18 +173,14 @@ final class Batches {
 
   /** Gathers what lies in the located run; the rest of the sequences is found again. */
   private boolean gatherWindow(Consumer consumer, DurableLane lane, long from, int count) {
-    Subscription subscription = consumer.subscription();
-    long offset = location.journalOffset();
-    for (long skipped = location.firstSequence(); skipped < from; skipped++) {
-      offset += window.getInt(offset);
-    }
+    long offset = skipTo(from);
     long end = Math.min(from + count, location.firstSequence() + location.count());
     for (long sequence = from; sequence < end; sequence++) {
       int length = window.getInt(offset);
       if (isOver(consumer, length)) {
         return true;
       }
-      subscription.take(lane, sequence, 1);
+      consumer.view().take(consumer, lane, sequence, 1);
       if (!gaveUp(
               consumer,
               lane,
@@ -188,8 +191,27 @@ final class Batches {
         gather.addWindow(lane, sequence, offset, length);
       }
       offset += length;
+      walkedSequence = sequence + 1;
+      walkedOffset = offset;
     }
     return false;
+  }
+
+  /** The offset of a message in the located run; goes on from where the last walk ended. */
+  private long skipTo(long from) {
+    long offset = location.journalOffset();
+    long sequence = location.firstSequence();
+    if (walkedRun == offset && walkedSequence > sequence && walkedSequence <= from) {
+      offset = walkedOffset;
+      sequence = walkedSequence;
+    }
+    for (; sequence < from; sequence++) {
+      offset += window.getInt(offset);
+    }
+    walkedRun = location.journalOffset();
+    walkedSequence = from;
+    walkedOffset = offset;
+    return offset;
   }
 
   private boolean isOver(Consumer consumer, int length) {
@@ -269,18 +291,17 @@ final class Batches {
 
   /** Takes what the view gives next of the lane that it is at, all of it outside memory. */
   Fetch takeForFetch(Consumer consumer, int most, boolean again) {
-    Subscription subscription = consumer.subscription();
     View view = consumer.view();
     Fetch fetch = new Fetch(consumer, view.lane(), consumer.bytes, again);
     while (fetch.messages < most
         && fetch.estimatedBytes < consumer.bytes
-        && view.next(most - fetch.messages, decisions)
+        && view.next(consumer, most - fetch.messages, decisions)
         && view.lane() == fetch.lane) {
       if (!addPart(fetch, view.from(), view.count())) {
         break;
       }
       Fetch.Part part = fetch.parts.get(fetch.parts.size() - 1);
-      subscription.take(fetch.lane, part.from(), part.count());
+      view.take(consumer, fetch.lane, part.from(), part.count());
     }
     return fetch;
   }

@@ -1,6 +1,6 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.Holding;
+import io.lightmq.core.destination.KeyOwner;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.runtime.OwnedBy;
@@ -11,13 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /** One consumer of a connection, with what it holds and its open pull. */
 @OwnedBy("shard")
-public final class Consumer {
+public final class Consumer extends KeyOwner {
   private final Recipient recipient;
   private final int consumerId;
   private final int sessionId;
   private final Subscription subscription;
   private final View view;
-  private final Holding holding;
   private final boolean noAcknowledge;
 
   // The open pull.
@@ -28,6 +27,10 @@ public final class Consumer {
   int bytes;
   long deadlineNanos;
   boolean answerNow;
+
+  /** Whether it got nothing only because a block's Touched record is not durable. */
+  boolean waitsForTouch;
+
   boolean attached = true;
 
   /** What is acknowledged, and sent once that has its mark; the consumer is fetching until then. */
@@ -42,12 +45,12 @@ public final class Consumer {
   @Nullable Consumer bucketAfter;
 
   Consumer(Recipient recipient, int consumerId, int sessionId, View view, boolean noAcknowledge) {
+    super(view.subscription());
     this.recipient = recipient;
     this.consumerId = consumerId;
     this.sessionId = sessionId;
     this.subscription = view.subscription();
     this.view = view;
-    this.holding = subscription.newHolding();
     this.noAcknowledge = noAcknowledge;
   }
 
@@ -99,7 +102,7 @@ public final class Consumer {
   void given(int lane, long from, int count) {
     given.add(new Given(recipient.nextOrder(), new SequenceRange(lane, from, count)));
     if (given.size() >= tidyAt) {
-      given.removeIf(each -> holding.mine(List.of(each.range())).isEmpty());
+      given.removeIf(each -> holding().mine(List.of(each.range())).isEmpty());
       tidyAt = Math.max(64, 2 * given.size());
     }
   }
@@ -108,7 +111,7 @@ public final class Consumer {
   public @Nullable Oldest oldest() {
     while (!given.isEmpty()) {
       Given first = given.element();
-      List<SequenceRange> left = holding.mine(List.of(first.range()));
+      List<SequenceRange> left = holding().mine(List.of(first.range()));
       if (!left.isEmpty()) {
         SequenceRange range = left.get(0);
         return new Oldest(first.order(), new SequenceRange(range.lane(), range.from(), 1));
@@ -118,8 +121,13 @@ public final class Consumer {
     return null;
   }
 
-  /** What is in flight to it. */
-  public Holding holding() {
-    return holding;
+  @Override
+  protected boolean isWaiting() {
+    return open && !fetching;
+  }
+
+  @Override
+  protected boolean isIdle() {
+    return !open && !fetching && holding().size() == 0;
   }
 }

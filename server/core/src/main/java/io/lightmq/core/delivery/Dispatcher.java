@@ -1,6 +1,7 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.KeyViews;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.destination.Views;
@@ -49,12 +50,6 @@ public final class Dispatcher {
   private final Fetcher fetcher;
   private final Decisions decisions;
 
-  /** The consumers of a view, and those with a pull that waits. */
-  private static final class Line {
-    final Set<Consumer> consumers = new LinkedHashSet<>();
-    final PullList waiting = new PullList();
-  }
-
   /** One per view with consumers. */
   private final Map<View, Line> lines = new HashMap<>();
 
@@ -68,6 +63,11 @@ public final class Dispatcher {
   private final Batches batches;
   private final Browsers browsers;
   private final Sifter sifter;
+  private final KeyTurn keyTurn = new KeyTurn(this::serveOrBlock);
+
+  /** Views with a pull that would be answered now, but for something that is under way. */
+  private final Set<View> held = new LinkedHashSet<>();
+
   private int underWay;
   private long nowNanos;
 
@@ -132,6 +132,9 @@ public final class Dispatcher {
               .formatted(recipient.outlet().connectionId(), consumerId));
     }
     subscription.attached(1);
+    if (selector == null) {
+      view.attached(1);
+    }
     lines.computeIfAbsent(view, v -> new Line()).consumers.add(consumer);
     return consumer;
   }
@@ -200,14 +203,22 @@ public final class Dispatcher {
     Subscription subscription = consumer.subscription();
     subscription.attached(-1);
     View view = consumer.view();
+    KeyViews keys = view.keys();
+    if (keys != null) {
+      keys.leave(consumer);
+    }
     Line line = lines.get(view);
     if (line != null) {
       line.consumers.remove(consumer);
       if (line.consumers.isEmpty()) {
         lines.remove(view);
         unfinished.remove(view);
+        held.remove(view);
         sifter.forget(view);
       }
+    }
+    if (view.filter() == null) {
+      view.attached(-1);
     }
     subscription.views().close(view);
     if (subscription.consumers() == 0) {
@@ -250,8 +261,12 @@ public final class Dispatcher {
       return;
     }
     if (consumer.answerNow) {
-      boolean held = consumer.list == consumer.recipient().blocked || isHeld(consumer.view());
-      if (!held) {
+      if (consumer.list == consumer.recipient().blocked) {
+        return;
+      }
+      if (isHeld(consumer)) {
+        held.add(consumer.view());
+      } else {
         answer(consumer, FaultCode.OK, 0);
       }
       return;
@@ -263,11 +278,13 @@ public final class Dispatcher {
     parked.add(consumer);
   }
 
-  /** Whether a view has nothing to give only because something is under way. */
-  private boolean isHeld(View view) {
-    return starved.contains(view.subscription())
+  /** Whether there is nothing to give to a consumer only because something is under way. */
+  private boolean isHeld(Consumer consumer) {
+    View view = consumer.view();
+    boolean touch = view.keys() == null ? view.waitsForTouch() : consumer.waitsForTouch;
+    return touch
+        || starved.contains(view.subscription())
         || unfinished.contains(view)
-        || view.waitsForTouch()
         || sifter.isLooking(view);
   }
 
@@ -277,6 +294,10 @@ public final class Dispatcher {
       throw new IllegalStateException("consumer " + consumer.consumerId() + " is closed");
     }
     line.waiting.add(consumer);
+    KeyViews keys = consumer.view().keys();
+    if (keys != null) {
+      keys.join(consumer);
+    }
   }
 
   private void answer(Consumer consumer, FaultCode code, int retryMillis) {
@@ -336,6 +357,11 @@ public final class Dispatcher {
     if (!views.isEmpty()) {
       Collection<View> some = views.takeLagging() ? List.copyOf(views.all()) : views.matching();
       some.forEach(this::dispatch);
+      for (View view : List.copyOf(held)) {
+        if (view.subscription() == subscription && view.filter() != null) {
+          dispatch(view); // what its pull was held for may have gone
+        }
+      }
     }
     dispatch(subscription.view());
   }
@@ -346,23 +372,45 @@ public final class Dispatcher {
       return;
     }
     PullList list = line.waiting;
-    boolean more = true;
     unfinished.remove(view);
-    for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {
-      if (consumer.recipient().outlet().writable()) {
+    KeyViews keys = view.keys();
+    if (keys != null) {
+      keyTurn.take(view, keys, line);
+    } else {
+      boolean more = true;
+      for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {
         long share = (ready(view) + list.size() - 1) / list.size();
-        more = serve(consumer, (int) Math.max(1, Math.min(consumer.messages, share)), false);
+        more = serveOrBlock(consumer, (int) Math.max(1, Math.min(consumer.messages, share)));
         more &= !unfinished.contains(view);
-      } else {
-        consumer.recipient().blocked.add(consumer);
       }
     }
-    if (!more) {
-      if (list.size() > 0 && view.unsifted() != null) {
+    held.remove(view);
+    if (list.size() > 0) {
+      if (mayLook(view)) {
         sifter.want(view);
+      } else if (view.waitsForTouch()) {
+        held.add(view);
       }
       answerImpatient(view, list);
     }
+  }
+
+  /** Whether a view for which consumers wait finds more only if it looks for it. */
+  private boolean mayLook(View view) {
+    Subscription subscription = view.subscription();
+    return !subscription.isPaused()
+        && !starved.contains(subscription)
+        && !unfinished.contains(view)
+        && (view.keys() != null || !view.waitsForTouch())
+        && view.unsifted() != null;
+  }
+
+  private boolean serveOrBlock(Consumer consumer, int most) {
+    if (consumer.recipient().outlet().writable()) {
+      return serve(consumer, most, false);
+    }
+    consumer.recipient().blocked.add(consumer);
+    return true;
   }
 
   private static long ready(View view) {
@@ -399,13 +447,12 @@ public final class Dispatcher {
 
   /** A pull that wants an answer now, and waited only for a touch or a fetch, gets it. */
   private void answerImpatient(View view, PullList list) {
-    if (isHeld(view)) {
-      return;
-    }
     Consumer next;
     for (Consumer at = list.first(); at != null; at = next) {
       next = at.listAfter;
-      if (at.answerNow) {
+      if (at.answerNow && isHeld(at)) {
+        held.add(view);
+      } else if (at.answerNow) {
         answer(at, FaultCode.OK, 0);
       }
     }
@@ -417,15 +464,20 @@ public final class Dispatcher {
     if (batches.wasCut() && unfinished.add(consumer.view())) {
       decisions.goOnLater(consumer.subscription());
     }
-    return switch (found) {
-      case NOTHING -> false;
-      case GATHERED -> {
-        giveOut(consumer);
-        batches.deliver(consumer);
-        yield true;
-      }
-      case IN_FILES -> fetch(consumer, most, again);
-    };
+    boolean any =
+        switch (found) {
+          case NOTHING -> false;
+          case GATHERED -> {
+            giveOut(consumer);
+            batches.deliver(consumer);
+            yield true;
+          }
+          case IN_FILES -> fetch(consumer, most, again);
+        };
+    if (!consumer.fetching) {
+      consumer.arrived();
+    }
+    return any;
   }
 
   /** Its pull is answered now, or once what it gets is acknowledged. */
@@ -442,8 +494,10 @@ public final class Dispatcher {
   /** What a consumer pulled is acknowledged, with its subscription's mark. */
   public void consumed(Consumer consumer) {
     Outlet.Batch batch = consumer.pending;
+    consumer.arrived();
     if (batch == null) {
-      return; // the consumer has gone
+      wake(consumer.view()); // the consumer has gone
+      return;
     }
     consumer.pending = null;
     consumer.fetching = false;
@@ -459,6 +513,14 @@ public final class Dispatcher {
                 batch.seen(),
                 batch.entries(),
                 batch.length()));
+    wake(consumer.view());
+  }
+
+  /** Something of a view is settled, for which another consumer may wait. */
+  private void wake(View view) {
+    if (!view.subscription().isClosed() && view.subscription().views().isWatching()) {
+      dispatch(view);
+    }
   }
 
   private static void dropPending(Consumer consumer) {
@@ -481,6 +543,7 @@ public final class Dispatcher {
   private boolean fetch(Consumer consumer, int most, boolean again) {
     if (underWay >= Fetcher.MAX_UNDER_WAY) {
       starved.add(consumer.subscription());
+      consumer.subscription().views().lag();
       return false;
     }
     Fetch fetch = batches.takeForFetch(consumer, most, again);
@@ -495,6 +558,7 @@ public final class Dispatcher {
       consumer.fetching = false;
       fetch.release();
       Batches.free(fetch);
+      consumer.arrived();
       answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
     }
     return true;
@@ -514,6 +578,7 @@ public final class Dispatcher {
         buffer.release();
       }
       Batches.free(fetch);
+      consumer.arrived();
       if (!subscription.isClosed()) {
         missed(consumer, fetch.again, failure);
       }
@@ -525,6 +590,9 @@ public final class Dispatcher {
       } else {
         buffer.release();
         wait(consumer);
+      }
+      if (!consumer.fetching) {
+        consumer.arrived();
       }
       dispatch(subscription);
       settlePull(consumer);

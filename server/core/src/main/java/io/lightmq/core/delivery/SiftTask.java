@@ -1,6 +1,7 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.IdScan;
+import io.lightmq.core.destination.KeyScan;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.selector.Selector;
@@ -21,7 +22,9 @@ import org.jspecify.annotations.Nullable;
 final class SiftTask implements EntryTaker {
   final View view;
   final Lane lane;
-  final Selector.Evaluator evaluator;
+  final Selector.@Nullable Evaluator evaluator;
+  final long siftedEnd;
+  private final KeyScan keys = new KeyScan();
   final List<Fetch.Part> parts = new ArrayList<>();
   long messages;
   long estimatedBytes;
@@ -30,6 +33,7 @@ final class SiftTask implements EntryTaker {
   long reached;
   long looked;
   long[] matches = new long[16];
+  byte[] codes = new byte[16];
   int matchCount;
   @Nullable IOException failure;
 
@@ -43,13 +47,14 @@ final class SiftTask implements EntryTaker {
   long[] hashes = new long[16];
   int seenCount;
 
-  SiftTask(View view, Lane lane, Selector.Evaluator evaluator, long from) {
+  SiftTask(View view, Lane lane, Selector.@Nullable Evaluator evaluator, long from) {
     IdEquality id = view.idEquality();
     this.ids = id == null ? null : new IdScan(id.header());
     this.view = view;
     this.lane = lane;
     this.evaluator = evaluator;
     this.reached = from;
+    this.siftedEnd = view.siftedEnd(lane);
   }
 
   void add(Fetch.Part part, long bytes) {
@@ -74,13 +79,13 @@ final class SiftTask implements EntryTaker {
   public boolean put(ByteBuffer from, int at, int length) {
     long sequence = Entry.sequence(from, at);
     looked++;
-    if (evaluator.matches(from, at + Entry.messageOffset(from, at), Entry.messageBytes(from, at))) {
-      match(sequence);
+    int messageAt = at + Entry.messageOffset(from, at);
+    int messageBytes = Entry.messageBytes(from, at);
+    if (evaluator == null || evaluator.matches(from, messageAt, messageBytes)) {
+      match(sequence, keys.codeOf(from, messageAt, messageBytes));
     }
     if (ids != null) {
-      see(
-          sequence,
-          ids.hash(from, at + Entry.messageOffset(from, at), Entry.messageBytes(from, at)));
+      see(sequence, ids.hash(from, messageAt, messageBytes));
     }
     reached = sequence + 1;
     return true;
@@ -95,10 +100,12 @@ final class SiftTask implements EntryTaker {
     hashes[seenCount++] = hash;
   }
 
-  private void match(long sequence) {
+  private void match(long sequence, int code) {
     if (matchCount == matches.length) {
       matches = Arrays.copyOf(matches, 2 * matchCount);
+      codes = Arrays.copyOf(codes, 2 * matchCount);
     }
+    codes[matchCount] = (byte) code;
     matches[matchCount++] = sequence;
   }
 }

@@ -3,6 +3,7 @@ package io.lightmq.core.delivery;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.IdScan;
+import io.lightmq.core.destination.KeyScan;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at the backlog of queues for views with selectors whose consumers wait: what is in memory
@@ -78,6 +80,7 @@ final class Sifter {
 
   private final long[] hashes = new long[SLICE_MESSAGES];
   private int learnedCount;
+  private final KeyScan keys = new KeyScan();
   private final IdScan correlationIds = new IdScan(IdHeader.CORRELATION_ID);
   private final IdScan messageIds = new IdScan(IdHeader.MESSAGE_ID);
   private ByteBuffer scratch = ByteBuffer.allocate(4096);
@@ -152,7 +155,7 @@ final class Sifter {
   private void look(View view) {
     Lane lane = view.unsifted();
     Filter filter = view.filter();
-    if (lane == null || filter == null) {
+    if (lane == null) {
       taker.sifted(view);
       return;
     }
@@ -192,7 +195,7 @@ final class Sifter {
 
   // ---- in memory ----
 
-  private void lookAtVolatile(View view, Filter filter, VolatileLane lane, long from) {
+  private void lookAtVolatile(View view, @Nullable Filter filter, VolatileLane lane, long from) {
     long at = from;
     int bytes = 0;
     int looked = 0;
@@ -210,7 +213,7 @@ final class Sifter {
     finish(view, filter, lane, at, looked);
   }
 
-  private void lookAtWindow(View view, Filter filter, DurableLane lane, long from) {
+  private void lookAtWindow(View view, @Nullable Filter filter, DurableLane lane, long from) {
     long at = from;
     int bytes = 0;
     int looked = 0;
@@ -246,11 +249,11 @@ final class Sifter {
     return scratch.clear();
   }
 
-  private void evaluate(View view, Filter filter, Lane lane, long sequence) {
+  private void evaluate(View view, @Nullable Filter filter, Lane lane, long sequence) {
     int messageAt = Entry.messageOffset(scratch, 0);
     int messageBytes = Entry.messageBytes(scratch, 0);
-    if (filter.evaluator().matches(scratch, messageAt, messageBytes)) {
-      view.match(lane, sequence);
+    if (filter == null || filter.evaluator().matches(scratch, messageAt, messageBytes)) {
+      view.match(lane, sequence, keys.codeOf(scratch, messageAt, messageBytes));
     }
     IdEquality id = view.idEquality();
     if (id != null) {
@@ -260,8 +263,10 @@ final class Sifter {
     }
   }
 
-  private void finish(View view, Filter filter, Lane lane, long reached, int looked) {
-    filter.evaluated(looked);
+  private void finish(View view, @Nullable Filter filter, Lane lane, long reached, int looked) {
+    if (filter != null) {
+      filter.evaluated(looked);
+    }
     view.learned(lane, reached, learned, hashes, learnedCount);
     learnedCount = 0;
     view.sifted(lane, reached);
@@ -270,14 +275,14 @@ final class Sifter {
 
   // ---- in files ----
 
-  private void read(View view, Filter filter, Lane lane, long from) {
+  private void read(View view, @Nullable Filter filter, Lane lane, long from) {
     boolean learns = view.learns(lane);
     if (learns && learning.containsKey(view.subscription())) {
       // Another view looks at the same for its own id; the index then knows all of it.
       behind.computeIfAbsent(view.subscription(), key -> new LinkedHashSet<>()).add(view);
       return;
     }
-    SiftTask task = new SiftTask(view, lane, filter.selector().evaluator(), from);
+    SiftTask task = new SiftTask(view, lane, filter == null ? null : filter.selector().evaluator(), from);
     IdEquality id = view.idEquality();
     if (id != null && !learns) {
       task.passed =
@@ -369,13 +374,19 @@ final class Sifter {
         schedule();
       }
     }
-    if (view.subscription().isClosed() || filter == null || !view.isOpen()) {
+    if (view.subscription().isClosed() || !view.isOpen()) {
+      return;
+    }
+    if (view.siftedEnd(task.lane) < task.siftedEnd) {
+      taker.sifted(view); // all its consumers had gone, and it begins again
       return;
     }
     for (int i = 0; i < task.matchCount; i++) {
-      view.match(task.lane, task.matches[i]);
+      view.match(task.lane, task.matches[i], task.codes[i] & 0xFF);
     }
-    filter.evaluated(task.looked);
+    if (filter != null) {
+      filter.evaluated(task.looked);
+    }
     if (task.passed == null) {
       view.learned(task.lane, task.reached, task.seen, task.hashes, task.seenCount);
     }

@@ -23,7 +23,7 @@ public final class Destination {
   /** What the names of destinations begin with that only the broker uses and nobody sees. */
   public static final String HIDDEN = "$lightmq.";
 
-  private static final int VERSION = 3;
+  private static final int VERSION = 4;
 
   /** Where a message goes. */
   public enum Placement {
@@ -47,6 +47,8 @@ public final class Destination {
   private int durableSubscriptions;
   private long moves;
   private long newestPicture;
+  private boolean grouped;
+  private boolean groupedDurably;
 
   Destination(
       long id,
@@ -133,6 +135,26 @@ public final class Destination {
   /** The volatile lanes in use, rising by priority. */
   public List<VolatileLane> swiftLanes() {
     return lanes.swift();
+  }
+
+  /** Whether a message with a key ever came. */
+  public boolean isGrouped() {
+    return grouped;
+  }
+
+  /**
+   * A message with a key comes, before it is appended. That it came is never forgotten, if the
+   * message is in a record; else until the process ends.
+   */
+  public void group(boolean durably) {
+    if (isHidden()) {
+      return;
+    }
+    groupedDurably |= durably;
+    if (!grouped) {
+      grouped = true;
+      subscriptions.values().forEach(Subscription::group);
+    }
   }
 
   /** Rises whenever something becomes visible in a lane. */
@@ -394,9 +416,10 @@ public final class Destination {
   }
 
   /**
-   * Writes the durable state: byte version 3, long id, byte kind, UTF name, settings, byte durable
-   * lanes, each of them rising: byte code, extents, blocks with expiry; varint durable
-   * subscriptions, each of them. Places of entries are not in it, nor {@link #keyPictures}.
+   * Writes the durable state: byte version 4, long id, byte kind, UTF name, settings, byte whether a
+   * persistent message with a key ever came, byte durable lanes, each of them rising: byte code,
+   * extents, blocks with expiry; varint durable subscriptions, each of them. Places of entries are
+   * not in it, nor {@link #keyPictures}.
    */
   public void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
@@ -404,6 +427,7 @@ public final class Destination {
     out.writeByte(kind().code());
     out.writeUTF(name.name());
     settings.encode(out);
+    out.writeBoolean(groupedDurably);
     out.writeByte((int) lanes.durable().stream().filter(DurableLane::wasUsed).count());
     for (DurableLane lane : lanes.durable()) {
       if (lane.wasUsed()) {
@@ -433,6 +457,9 @@ public final class Destination {
     }
     DestinationSettings settings = DestinationSettings.decode(in);
     Destination destination = new Destination(id, name, settings, awaiting, memory, store);
+    if (in.readBoolean()) {
+      destination.group(true);
+    }
     destination.decodeLanes(in);
     int count = Formats.readCount(in, "subscriptions", 1_000_000);
     for (int i = 0; i < count; i++) {

@@ -84,6 +84,12 @@ public final class Holding {
     }
   }
 
+  /** Whether any of some messages of a lane is in flight to this consumer. */
+  boolean meets(int lane, SequenceSet others) {
+    SequenceSet set = find(lane);
+    return set != null && set.meets(others);
+  }
+
   /** Whether a message is in flight to this consumer. */
   public boolean contains(int lane, long sequence) {
     SequenceSet set = find(lane);

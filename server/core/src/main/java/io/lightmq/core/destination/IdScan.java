@@ -39,7 +39,8 @@ public final class IdScan {
     }
   }
 
-  private static long hashOf(ByteBuffer buffer, int at, int length) {
+  /** The hash of some bytes; fixed, and never {@link #NONE}. */
+  static long hashOf(ByteBuffer buffer, int at, int length) {
     long hash = 0xCBF29CE484222325L;
     for (int i = 0; i < length; i++) {
       hash = (hash ^ buffer.get(at + i)) * 0x100000001B3L;

@@ -42,15 +42,23 @@ final class Level {
   /**
    * What has to be looked at next: the volatile lane until a match in it is known, since one may
    * come before what is known of the durable lane; then the durable lane, for what comes before
-   * that match. Null if all is looked at.
+   * that match. With keys, of which each consumer has some, strictly in order. Null if all is
+   * looked at.
    */
   @Nullable Sifted unsifted() {
-    boolean slow = durableSifted != null && !durableSifted.isLive();
-    boolean fast = swiftSifted != null && !swiftSifted.isLive();
-    if (fast && (!slow || nextSwift == NONE)) {
-      return swiftSifted;
+    Sifted slow = durableSifted == null || durableSifted.isLive() ? null : durableSifted;
+    Sifted fast = swiftSifted == null || swiftSifted.isLive() ? null : swiftSifted;
+    if (slow == null || fast == null) {
+      return slow == null ? fast : slow;
     }
-    return slow ? durableSifted : null;
+    return (slow.keys == null ? nextSwift == NONE : isFirst(fast, slow)) ? fast : slow;
+  }
+
+  /** Whether what is to be looked at of the volatile lane comes before that of the durable one. */
+  private static boolean isFirst(Sifted fast, Sifted slow) {
+    long next = fast.next();
+    return !fast.cursor.lane.exists(next)
+        || ((VolatileLane) fast.cursor.lane).after(next) < slow.next();
   }
 
   /** Up to where durable messages come before all volatile ones that are not looked at. */
@@ -83,17 +91,64 @@ final class Level {
 
   /** Finds what is free in both lanes; false if there is nothing in either. */
   boolean find() {
+    return find(0, true);
+  }
+
+  /**
+   * Finds what is free in both lanes, of some key views where there are keys; false if there is
+   * nothing in either.
+   */
+  boolean find(long keys, boolean withLoose) {
     Cursor slow = durable;
-    if (slow != null) {
+    KeyLane slowKeys = durableSifted == null ? null : durableSifted.keys;
+    if (slowKeys != null) {
+      nextDurable = slowKeys.next(keys, withLoose);
+    } else if (slow != null) {
       nextDurable = deliverable(slow, durableSifted, durableAt);
       durableAt = nextDurable == NONE ? durableEnd() : nextDurable;
     }
     Cursor fast = swift;
+    KeyLane fastKeys = swiftSifted == null ? null : swiftSifted.keys;
     if (fast != null) {
-      nextSwift = fast.ready() == 0 ? NONE : deliverable(fast, swiftSifted, swiftAt);
+      if (fast.ready() == 0) {
+        nextSwift = NONE;
+      } else {
+        nextSwift =
+            fastKeys != null
+                ? fastKeys.next(keys, withLoose)
+                : deliverable(fast, swiftSifted, swiftAt);
+      }
       swiftAt = nextSwift == NONE ? swiftAt : nextSwift;
     }
     return nextDurable != NONE || nextSwift != NONE;
+  }
+
+  /** How many free messages follow one another from one that {@link #find} found on. */
+  int run(Cursor of, long first, long bound, int most, long keys, boolean withLoose) {
+    Sifted sifted = sifted(of.lane);
+    KeyLane keyed = sifted == null ? null : sifted.keys;
+    if (keyed != null) {
+      return keyed.run(first, keys, withLoose, bound, most);
+    }
+    long end = Math.min(bound, of.lane.extents.extentEnd(first));
+    return freeRun(
+        of, sifted == null ? null : sifted.matches, first, Math.min(end, first + most));
+  }
+
+  /** How many free messages, among some if these are given, follow one another below an end. */
+  static int freeRun(Cursor cursor, @Nullable SequenceSet among, long first, long end) {
+    long at = first;
+    while (at < end) {
+      long taken = cursor.acknowledged.wordAt(at) | cursor.inFlight.wordAt(at);
+      taken |= among == null ? 0 : ~among.wordAt(at);
+      long busy = taken & (-1L << at);
+      if (busy != 0) {
+        at = (at & ~63L) + Long.numberOfTrailingZeros(busy);
+        break;
+      }
+      at = (at & ~63L) + 64;
+    }
+    return (int) (Math.min(at, end) - first);
   }
 
   /** The first free sequence of the durable lane that {@link #find} found, or {@link #NONE}. */
@@ -107,23 +162,26 @@ final class Level {
   }
 
   private static long deliverable(Cursor cursor, @Nullable Sifted sifted, long position) {
-    return sifted == null ? deliverable(cursor, position) : matching(cursor, sifted, position);
+    long end = cursor.lane.visibleEnd();
+    return sifted == null
+        ? deliverable(cursor, position, end)
+        : matching(cursor, sifted.matches, position, end);
   }
 
-  private static long matching(Cursor cursor, Sifted sifted, long position) {
-    long end = cursor.lane.visibleEnd();
-    long at = sifted.matches.nextPresent(Math.max(position, cursor.start()), end);
+  /** The first free one of some messages below an end, or {@link #NONE}. */
+  static long matching(Cursor cursor, SequenceSet among, long position, long end) {
+    long at = among.nextPresent(Math.max(position, cursor.start()), end);
     while (at < end) {
       if (!cursor.acknowledged.contains(at) && !cursor.inFlight.contains(at)) {
         return at;
       }
-      at = sifted.matches.nextPresent(at + 1, end);
+      at = among.nextPresent(at + 1, end);
     }
     return NONE;
   }
 
-  private static long deliverable(Cursor cursor, long position) {
-    long end = cursor.lane.visibleEnd();
+  /** The first free message below an end, or {@link #NONE}. */
+  static long deliverable(Cursor cursor, long position, long end) {
     long at = Math.max(position, cursor.start());
     while (at < end) {
       at = cursor.lane.extents.ceiling(at);
@@ -154,17 +212,54 @@ final class Level {
   }
 
   /** Goes back to messages that are free again. */
-  void back(Lane to, long sequence) {
-    if (LaneCode.isDurable(to.code())) {
+  void back(Lane to, long sequence, long count) {
+    Sifted sifted = sifted(to);
+    KeyLane keys = sifted == null ? null : sifted.keys;
+    if (keys != null) {
+      keys.back(sequence, sequence + count);
+    } else if (LaneCode.isDurable(to.code())) {
       durableAt = Math.min(durableAt, sequence);
     } else {
       swiftAt = Math.min(swiftAt, sequence);
     }
   }
 
+  /** From now on messages have keys; those that are there have none. */
+  void spread(Views views, KeyViews keys, OffHeap memory) {
+    if (durable != null) {
+      durableSifted = spread(durable, durableSifted, views, keys, memory);
+    }
+    if (swift != null) {
+      swiftSifted = spread(swift, swiftSifted, views, keys, memory);
+    }
+  }
+
+  private static Sifted spread(
+      Cursor cursor, @Nullable Sifted known, Views views, KeyViews keys, OffHeap memory) {
+    Sifted sifted = known;
+    long since = 0;
+    if (sifted == null) {
+      sifted = new Sifted(cursor, views.arrivals(cursor.lane), memory);
+      since = cursor.lane.extents.end();
+      sifted.reached(since);
+    }
+    sifted.spread(keys, since, memory);
+    return sifted;
+  }
+
+  /** Forgets what is known of lanes with keys. */
+  void restart() {
+    if (durableSifted != null) {
+      durableSifted.restart();
+    }
+    if (swiftSifted != null) {
+      swiftSifted.restart();
+    }
+  }
+
   long matches() {
-    return (durableSifted == null ? 0 : durableSifted.matches.size())
-        + (swiftSifted == null ? 0 : swiftSifted.matches.size());
+    return (durableSifted == null ? 0 : durableSifted.known())
+        + (swiftSifted == null ? 0 : swiftSifted.known());
   }
 
   void pause() {

@@ -131,6 +131,24 @@ final class SequenceSet {
     return to;
   }
 
+  /** Whether the two sets have a member in common. */
+  boolean meets(SequenceSet other) {
+    SequenceSet few = rows <= other.rows ? this : other;
+    SequenceSet many = few == this ? other : this;
+    for (int i = 0; i < few.rows; i++) {
+      long end = (few.keys[i] + few.blocks[i]) << BLOCK_BITS;
+      long at = few.keys[i] << BLOCK_BITS;
+      while (at < end) {
+        at = many.nextPresent(at, end);
+        if (at < end && (few.wordAt(at) & many.wordAt(at)) != 0) {
+          return true;
+        }
+        at = (at & ~63L) + 64;
+      }
+    }
+    return false;
+  }
+
   /** Members in {@code from} to {@code to} - 1. */
   long cardinality(long from, long to) {
     if (from >= to || rows == 0) {

@@ -1,6 +1,7 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How far a view with a selector has looked at one lane, and which messages of that match. While it
@@ -14,6 +15,9 @@ final class Sifted {
 
   /** Below {@link #jumpEnd} only these can match: an index said so. */
   final SequenceSet candidates;
+
+  /** What is known of keys; null in a destination without any. */
+  @Nullable KeyLane keys;
 
   private long jumpEnd;
   private long frontier;
@@ -91,8 +95,59 @@ final class Sifted {
     return Math.max(sequence, jumpEnd);
   }
 
+  /** From now on messages have keys; what is known to match, and all below a sequence, has none. */
+  void spread(KeyViews views, long since, OffHeap memory) {
+    KeyLane made = new KeyLane(cursor, matches, since, memory);
+    keys = made;
+    views.add(made);
+  }
+
+  /** Messages that are known to match. */
+  long known() {
+    KeyLane of = keys;
+    return matches.size() + (of == null ? 0 : of.size());
+  }
+
+  /** A message that was looked at matches and is not acknowledged. */
+  void match(long sequence, int code) {
+    KeyLane of = keys;
+    if (of == null) {
+      matches.add(sequence);
+    } else {
+      of.add(sequence, code);
+    }
+  }
+
+  /** Messages are acknowledged; whether any was known. */
+  boolean acknowledged(long from, long to) {
+    long before = known();
+    if (before == 0) {
+      return false;
+    }
+    KeyLane of = keys;
+    if (of == null) {
+      matches.remove(from, to - from);
+    } else {
+      of.remove(from, to);
+    }
+    return known() < before;
+  }
+
+  /** Forgets what it knows and begins again, but for what has no key for sure. */
+  void restart() {
+    KeyLane of = keys;
+    clear();
+    live = false;
+    jumpEnd = 0;
+    reached(Math.max(cursor.firstUnacknowledged(), of == null ? 0 : of.since()));
+  }
+
   void clear() {
+    KeyLane of = keys;
     matches.clear();
     candidates.clear();
+    if (of != null) {
+      of.clear();
+    }
   }
 }

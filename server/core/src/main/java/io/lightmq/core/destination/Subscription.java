@@ -40,6 +40,8 @@ public final class Subscription {
   private int consumers;
   private boolean closed;
   private boolean paused;
+  private long withheldKeys;
+  private boolean looseWithheld;
 
   Subscription(
       long id,
@@ -60,6 +62,9 @@ public final class Subscription {
     this.memory = memory;
     this.view = new View(this);
     this.views = new Views(this, memory);
+    if (destination.isGrouped()) {
+      group();
+    }
     for (DurableLane lane : destination.durableLanes()) {
       add(lane).startAt(kind == SubscriptionKind.QUEUE ? 0 : lane.extents.end());
     }
@@ -114,7 +119,9 @@ public final class Subscription {
     Cursor added = new Cursor(lane, memory);
     cursors = Arrays.copyOf(cursors, cursors.length + 1);
     cursors[cursors.length - 1] = added;
-    view.add(added);
+    if (!views.isSpread()) {
+      view.add(added);
+    }
     views.add(added);
     return added;
   }
@@ -224,6 +231,21 @@ public final class Subscription {
     return consumers;
   }
 
+  /**
+   * A message with a key comes, the first in its destination: from now on all of one key go to one
+   * consumer of those that share the subscription.
+   */
+  void group() {
+    if (kind.isShared() && !views.isSpread()) {
+      views.spread(view);
+    }
+  }
+
+  /** Whether messages are spread by their keys. */
+  public boolean isSpread() {
+    return views.isSpread();
+  }
+
   /** A consumer came (1) or went (-1). */
   public void attached(int change) {
     consumers += change;
@@ -286,8 +308,8 @@ public final class Subscription {
   public void giveBack(int lane, long from, long count, boolean counted) {
     Cursor cursor = cursor(lane);
     cursor.returned(from, from + count, counted);
-    view.back(cursor.lane, from);
-    views.back(cursor.lane, from);
+    view.back(cursor.lane, from, count);
+    views.back(cursor.lane, from, count);
     if (duplicates != null) {
       duplicates.returned(lane, from, count);
     }
@@ -349,6 +371,29 @@ public final class Subscription {
   /** Nothing is given out any more, or again. */
   public void pause(boolean on) {
     paused = on;
+    views.lag();
+  }
+
+  /** Nothing of a key view is given out any more, or again; -1 for messages without a key. */
+  public void withhold(int key, boolean on) {
+    if (key < 0) {
+      looseWithheld = on;
+    } else if (on) {
+      withheldKeys |= 1L << key;
+    } else {
+      withheldKeys &= ~(1L << key);
+    }
+    views.lag();
+  }
+
+  /** The key views that wait for a message's next attempt. */
+  long withheldKeys() {
+    return withheldKeys;
+  }
+
+  /** Whether the messages without a key do. */
+  boolean isLooseWithheld() {
+    return looseWithheld;
   }
 
   /** Whether a message has used up its attempts and is a dead letter. */

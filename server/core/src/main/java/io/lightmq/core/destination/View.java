@@ -19,7 +19,21 @@ public final class View {
 
   private final Subscription subscription;
   private final @Nullable Filter filter;
-  private final @Nullable Views views;
+  private @Nullable Views views;
+
+  /** Who gets what; null in a destination without keys. */
+  private @Nullable KeyViews keys;
+
+  // For whom next() looks, in a destination with keys.
+  private long ownKeys;
+  private boolean withLoose = true;
+
+  /** Whether it knows so much that it looks no further; ends at half of that. */
+  private boolean full;
+
+  /** Consumers without a selector. */
+  private int users;
+
   private final @Nullable Level[] levels = new @Nullable Level[LaneCode.PRIORITIES];
 
   /** A bit for each priority in use, and for each in which something may be free. */
@@ -104,10 +118,55 @@ public final class View {
    * @return false if there is nothing to give now
    */
   public boolean next(int most, Subscription.Touches touches) {
+    return next(null, most, touches);
+  }
+
+  /**
+   * The same for one consumer: in a destination with keys what has none and what it owns.
+   *
+   * @param consumer for whom; it matters only if there are {@link #keys}
+   */
+  public boolean next(@Nullable KeyOwner consumer, int most, Subscription.Touches touches) {
     waitsForTouch = false;
     if (subscription.isPaused()) {
       return false;
     }
+    refresh();
+    KeyViews spread = keys;
+    if (spread != null) {
+      ownKeys = consumer == null ? 0 : spread.giving(consumer);
+      withLoose = !subscription.isLooseWithheld();
+      ready = used;
+    }
+    for (int rest = views == null ? ready : used; rest != 0; rest = without(rest, highest(rest))) {
+      int priority = highest(rest);
+      Level level = levels[priority];
+      if (level == null
+          || (ready & (1 << priority)) == 0
+          || !level.find(ownKeys, withLoose)) {
+        ready = without(ready, priority);
+        if (level != null && mayMatchMore(level)) {
+          return false; // something of a higher priority may match
+        }
+      } else if (find(level, most, touches)) {
+        return true;
+      } else if (waitsForTouch) {
+        // Nothing overtakes it; but what comes after it is asked for now, not one force later.
+        requestFirst(without(rest, priority), touches);
+        return false;
+      } else if (mayMatchMore(level)) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  private boolean mayMatchMore(Level level) {
+    return !full && level.unsifted() != null;
+  }
+
+  /** Takes notice of what became visible or was appended. */
+  public void refresh() {
     long moves = subscription.destination().moves();
     if (seenMoves != moves) {
       seenMoves = moves;
@@ -115,26 +174,10 @@ public final class View {
       if (views != null) {
         views.catchUp();
       }
-    }
-    for (int rest = views == null ? ready : used; rest != 0; rest = without(rest, highest(rest))) {
-      int priority = highest(rest);
-      Level level = levels[priority];
-      if (level == null || (ready & (1 << priority)) == 0 || !level.find()) {
-        ready = without(ready, priority);
-        if (level != null && level.unsifted() != null) {
-          return false; // something of a higher priority may match
-        }
-      } else if (next(level, most, touches)) {
-        return true;
-      } else if (waitsForTouch) {
-        // Nothing overtakes it; but what comes after it is asked for now, not one force later.
-        requestFirst(without(rest, priority), touches);
-        return false;
-      } else if (level.unsifted() != null) {
-        return false;
+      if (keys != null) {
+        keys.moved();
       }
     }
-    return false;
   }
 
   private static int highest(int priorities) {
@@ -145,7 +188,7 @@ public final class View {
     return priorities & ~(1 << priority);
   }
 
-  private boolean next(Level level, int most, Subscription.Touches touches) {
+  private boolean find(Level level, int most, Subscription.Touches touches) {
     long d = level.nextDurable();
     long v = level.nextSwift();
     Cursor durable = level.durable();
@@ -169,7 +212,7 @@ public final class View {
       if (level != null
           && durable != null
           && subscription.kind().isDurable()
-          && level.find()
+          && level.find(ownKeys, withLoose)
           && level.nextDurable() != NONE) {
         request(durable, Cursor.key(level.nextDurable()), touches);
       }
@@ -195,7 +238,7 @@ public final class View {
     long end = Math.min(Math.min(blockEnd, last + 1), durable.lane.visibleEnd());
     lane = durable.lane;
     from = first;
-    count = runLength(durable, sifted(durable), first, end, most);
+    count = runLength(durable, first, end, most);
     return true;
   }
 
@@ -207,7 +250,7 @@ public final class View {
 
   private boolean volatileRun(Cursor swift, long first, long before, int most) {
     VolatileLane of = (VolatileLane) swift.lane;
-    int run = runLength(swift, sifted(swift), first, of.visibleEnd(), most);
+    int run = runLength(swift, first, of.visibleEnd(), most);
     int fits = 1;
     while (fits < run && of.after(first + fits) < before) {
       fits++;
@@ -218,44 +261,90 @@ public final class View {
     return true;
   }
 
-  private @Nullable Sifted sifted(Cursor cursor) {
+  private int runLength(Cursor cursor, long first, long bound, int most) {
     Level level = levels[LaneCode.priority(cursor.lane.code())];
-    return level == null ? null : level.sifted(cursor.lane);
+    return level == null ? 0 : level.run(cursor, first, bound, most, ownKeys, withLoose);
   }
 
-  private static int runLength(
-      Cursor cursor, @Nullable Sifted sifted, long first, long bound, int most) {
-    long end = Math.min(bound, cursor.lane.extents.extentEnd(first));
-    end = Math.min(end, first + most);
-    long at = first;
-    while (at < end) {
-      long taken = cursor.acknowledged.wordAt(at) | cursor.inFlight.wordAt(at);
-      taken |= sifted == null ? 0 : ~sifted.matches.wordAt(at);
-      long busy = taken & (-1L << at);
-      if (busy != 0) {
-        at = (at & ~63L) + Long.numberOfTrailingZeros(busy);
-        break;
+  /** Marks what {@link #next} found as in flight, or the first part of it. */
+  public void take(KeyOwner consumer, Lane of, long first, int some) {
+    subscription.take(of, first, some);
+    KeyViews spread = keys;
+    if (spread != null) {
+      KeyLane known = need(of).keys;
+      if (known != null) {
+        spread.taken(known, consumer, first, some);
       }
-      at = (at & ~63L) + 64;
     }
-    return (int) (Math.min(at, end) - first);
   }
 
   /** Goes back to messages that are free again. */
-  void back(Lane to, long sequence) {
+  void back(Lane to, long sequence, long some) {
     int priority = LaneCode.priority(to.code());
     Level level = levels[priority];
     if (level != null) {
-      level.back(to, sequence);
+      level.back(to, sequence, some);
       ready |= 1 << priority;
     }
+  }
+
+  // ---- with keys ----
+
+  /** Who gets what; null in a destination in which no message ever had a key. */
+  public @Nullable KeyViews keys() {
+    return keys;
+  }
+
+  /** The key view of a message that was given out, -1 without a key. */
+  public int key(int lane, long sequence) {
+    Level level = levels[LaneCode.priority(lane)];
+    Lane of = subscription.lane(lane);
+    Sifted sifted = level == null || of == null ? null : level.sifted(of);
+    KeyLane known = sifted == null ? null : sifted.keys;
+    return known == null ? -1 : known.key(sequence);
+  }
+
+  /** From now on messages have keys; all that are there have none. */
+  void spread(Views of, OffHeap memory) {
+    KeyViews spread = new KeyViews(subscription);
+    keys = spread;
+    views = of;
+    for (Level level : levels) {
+      if (level != null) {
+        level.spread(of, spread, memory);
+      }
+    }
+  }
+
+  /** One more consumer without a selector, or one less; the last one takes what is known along. */
+  public void attached(int change) {
+    users += change;
+    if (users == 0 && keys != null) {
+      boolean much = matches() > Views.RECENT_MATCHES;
+      for (Level level : levels) {
+        if (level != null && much) {
+          level.restart();
+        }
+      }
+      pause();
+    }
+  }
+
+  /** Looks on although it knows so much, for nothing of that can be given out. */
+  public void lookOn() {
+    full = false;
   }
 
   // ---- with a selector ----
 
   /** Whether it has consumers; only a view with a selector ends. */
   public boolean isOpen() {
-    return filter == null || filter.users > 0;
+    return filter == null ? users > 0 || keys == null : filter.users > 0;
+  }
+
+  /** Whether it knows so much that it looks no further for now. */
+  public boolean isFull() {
+    return full;
   }
 
   /** Matching messages that are not acknowledged, as far as they are known. */
@@ -276,6 +365,9 @@ public final class View {
       return null;
     }
     views.catchUp();
+    if (full) {
+      return null;
+    }
     for (int rest = used; rest != 0; rest = without(rest, highest(rest))) {
       Level level = levels[highest(rest)];
       Sifted sifted = level == null ? null : level.unsifted();
@@ -355,14 +447,27 @@ public final class View {
     return index == null ? null : index.lane(lane);
   }
 
-  /** A message matches; nothing happens if it is acknowledged. */
-  public void match(Lane lane, long sequence) {
+  /**
+   * A message matches; nothing happens if it is acknowledged.
+   *
+   * @param code what {@link KeyScan} says of it
+   */
+  public void match(Lane lane, long sequence, int code) {
     Sifted sifted = need(lane);
     if (sifted.cursor.isUnacknowledged(sequence)) {
-      sifted.matches.add(sequence);
-      back(lane, sequence);
+      sifted.match(sequence, code);
+      if (sifted.keys == null) {
+        back(lane, sequence, 1);
+      } else {
+        full |= matches() >= Views.MAX_KNOWN;
+      }
       changed();
     }
+  }
+
+  /** Behind the last sequence of a lane that was looked at. */
+  public long siftedEnd(Lane lane) {
+    return need(lane).end();
   }
 
   /** Everything of a lane below a sequence has been looked at. */
@@ -400,8 +505,8 @@ public final class View {
   }
 
   void acknowledged(Lane lane, long from, long to) {
-    Sifted sifted = need(lane);
-    if (!sifted.matches.isEmpty() && sifted.matches.remove(from, to - from) > 0) {
+    if (need(lane).acknowledged(from, to)) {
+      full &= matches() > Views.MAX_KNOWN / 2;
       changed();
     }
   }
@@ -413,6 +518,9 @@ public final class View {
   }
 
   void clear() {
+    if (keys != null) {
+      keys.clear();
+    }
     for (Level level : levels) {
       if (level != null) {
         level.clear();

@@ -34,6 +34,12 @@ public final class Views {
 
   static final int RECENT_MATCHES = 4_096;
 
+  /**
+   * A view with keys that knows so many matches is shown no more and looks no further until it
+   * knows half as many: at most 9 MiB outside the heap.
+   */
+  static final int MAX_KNOWN = 1 << 20;
+
   private final Subscription subscription;
   private final OffHeap memory;
   private final Map<Selector, View> views = new LinkedHashMap<>();
@@ -43,6 +49,11 @@ public final class Views {
 
   /** Those that ask for no id, which are shown everything. */
   private final List<View> others = new ArrayList<>();
+
+  /** The view without a selector, if messages have keys: it has to look at them too. */
+  private @Nullable View plain;
+
+  private final KeyScan keyScan = new KeyScan();
 
   private final Map<IdHeader, IdIndex> indexes = new EnumMap<>(IdHeader.class);
   private final Map<Lane, Arrivals> arrivals = new LinkedHashMap<>();
@@ -62,7 +73,38 @@ public final class Views {
 
   /** Whether there is none, and nothing to be shown what arrives. */
   public boolean isEmpty() {
-    return views.isEmpty() && indexes.isEmpty();
+    return views.isEmpty() && indexes.isEmpty() && plain == null;
+  }
+
+  /** Messages have keys from now on; those that are there have none. */
+  void spread(View withoutSelector) {
+    withoutSelector.spread(this, memory);
+    views.values().forEach(view -> view.spread(this, memory));
+    recent.values().forEach(view -> view.spread(this, memory));
+    plain = withoutSelector;
+    others.add(withoutSelector);
+  }
+
+  /** Whether messages have keys. */
+  public boolean isSpread() {
+    return plain != null;
+  }
+
+  /** Whether something has to be given out when anything is settled. */
+  public boolean isWatching() {
+    if (plain == null) {
+      return false;
+    }
+    boolean any = isWatching(plain);
+    for (View view : views.values()) {
+      any |= isWatching(view);
+    }
+    return any;
+  }
+
+  private static boolean isWatching(View view) {
+    KeyViews keys = view.keys();
+    return keys != null && keys.isWatching();
   }
 
   @Nullable IdIndex index(IdHeader header) {
@@ -86,6 +128,9 @@ public final class Views {
       known = recent.remove(selector);
       if (known == null) {
         known = new View(subscription, new Filter(selector), this);
+        if (plain != null) {
+          known.spread(this, memory);
+        }
         for (Cursor cursor : subscription.cursors()) {
           add(known, cursor);
         }
@@ -154,7 +199,7 @@ public final class Views {
     index.add(view, IdScan.hash(id.id()));
   }
 
-  private Arrivals arrivals(Lane lane) {
+  Arrivals arrivals(Lane lane) {
     return arrivals.computeIfAbsent(lane, Arrivals::new);
   }
 
@@ -165,6 +210,9 @@ public final class Views {
   }
 
   void add(Cursor cursor) {
+    if (plain != null) {
+      add(plain, cursor);
+    }
     views.values().forEach(view -> add(view, cursor));
     recent.values().forEach(view -> add(view, cursor));
     recent.values().forEach(View::pause);
@@ -174,6 +222,10 @@ public final class Views {
   private void add(View view, Cursor cursor) {
     Sifted sifted = new Sifted(cursor, arrivals(cursor.lane), memory);
     sifted.reached(cursor.firstUnacknowledged());
+    KeyViews keys = view.keys();
+    if (keys != null) {
+      sifted.spread(keys, 0, memory);
+    }
     view.add(cursor, sifted);
   }
 
@@ -226,11 +278,12 @@ public final class Views {
       pauseAll(lane);
     }
     of.reached(sequence + 1);
-    show(others, lane, sequence, buffer, messageAt, messageBytes);
+    int code = plain == null ? 0 : keyScan.codeOf(buffer, messageAt, messageBytes);
+    show(others, lane, sequence, buffer, messageAt, messageBytes, code);
     if (!indexes.isEmpty()) {
       for (IdIndex index : indexes.values()) {
         List<View> wanting = index.arrived(lane, sequence, buffer, messageAt, messageBytes);
-        show(wanting, lane, sequence, buffer, messageAt, messageBytes);
+        show(wanting, lane, sequence, buffer, messageAt, messageBytes, code);
       }
       if (indexes.values().removeIf(IdIndex::isIdle)) {
         forgetArrivals();
@@ -238,24 +291,32 @@ public final class Views {
     }
   }
 
-  private static void show(
+  private void show(
       List<View> some,
       Lane lane,
       long sequence,
       ByteBuffer buffer,
       int messageAt,
-      int messageBytes) {
+      int messageBytes,
+      int code) {
     for (int i = 0; i < some.size(); i++) {
       View view = some.get(i);
       Filter filter = view.filter();
-      if (filter != null && view.isLive(lane)) {
+      if (!view.isLive(lane)) {
+        continue;
+      }
+      if (filter != null) {
         filter.evaluated(1);
-        if (filter.evaluator().matches(buffer, messageAt, messageBytes)) {
-          view.match(lane, sequence);
-        }
-        if (view.matches() > MAX_MATCHES) {
-          view.pause(lane);
-        }
+      }
+      if (!view.isOpen()) {
+        view.pause();
+      } else if (filter == null
+          || filter.evaluator().matches(buffer, messageAt, messageBytes)) {
+        view.match(lane, sequence, code);
+      }
+      if (view.keys() == null ? view.matches() > MAX_MATCHES : view.isFull()) {
+        view.pause();
+        lagging = true;
       }
     }
   }
@@ -270,6 +331,11 @@ public final class Views {
     }
   }
 
+  /** All views have to be asked again whether they have something to look at. */
+  public void lag() {
+    lagging = true;
+  }
+
   /** Whether views that were shown what arrives have to look at something since the last call. */
   public boolean takeLagging() {
     catchUp();
@@ -280,27 +346,40 @@ public final class Views {
 
   private void pauseAll(Lane lane) {
     lagging = true;
+    if (plain != null && plain.isLive(lane)) {
+      plain.pause();
+    }
     for (View view : views.values()) {
       if (view.isLive(lane)) {
-        view.pause(lane);
+        if (plain == null) {
+          view.pause(lane);
+        } else {
+          view.pause(); // with keys it looks at both lanes in order
+        }
       }
     }
     indexes.values().forEach(index -> index.pause(lane));
   }
 
   void acknowledged(Lane lane, long from, long to) {
+    if (plain != null) {
+      plain.acknowledged(lane, from, to);
+    }
     for (View view : matching()) {
       view.acknowledged(lane, from, to);
     }
   }
 
-  void back(Lane lane, long sequence) {
+  void back(Lane lane, long sequence, long count) {
     for (View view : matching) {
-      view.back(lane, sequence);
+      view.back(lane, sequence, count);
     }
   }
 
   void changed(View view) {
+    if (view == plain) {
+      return;
+    }
     if (view.matches() > 0) {
       matching.add(view);
     } else {
@@ -309,6 +388,7 @@ public final class Views {
   }
 
   void clear() {
+    plain = null;
     views.values().forEach(View::clear);
     views.clear();
     recent.values().forEach(View::clear);

@@ -29,6 +29,7 @@ import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.MessageReader;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -388,6 +389,7 @@ public final class RecordCodec {
     List<Unwanted> unwanted = readUnwanted(in, count);
     int at = records.position();
     int[] lengths = new int[count];
+    boolean grouped = false;
     for (int i = 0; i < count; i++) {
       if (records.remaining() < 4) {
         throw new MalformedRecordException("entry " + i + " of " + count + " is missing");
@@ -398,6 +400,10 @@ public final class RecordCodec {
             "entry " + i + " says " + length + " bytes, " + records.remaining() + " remain");
       }
       lengths[i] = length;
+      int messageAt = Entry.messageOffset(records, records.position());
+      if (messageAt >= 0 && messageAt < length) {
+        grouped |= isGrouped(records, records.position() + messageAt, length - messageAt);
+      }
       records.position(records.position() + length);
     }
     return new Published(
@@ -406,8 +412,13 @@ public final class RecordCodec {
         destinationId,
         lane,
         firstSequence,
-        new Entries(base + at, lengths),
+        new Entries(base + at, lengths, grouped),
         unwanted);
+  }
+
+  /** Whether a message has a JMSXGroupID. */
+  static boolean isGrouped(ByteBuffer buffer, int messageAt, int messageBytes) {
+    return messageBytes >= MessageReader.minBytes() && MessageReader.isGrouped(buffer, messageAt);
   }
 
   private static List<Unwanted> readUnwanted(FieldReader in, int count) {

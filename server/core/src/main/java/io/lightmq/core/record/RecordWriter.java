@@ -90,6 +90,7 @@ public final class RecordWriter {
     int[] lengths = new int[count];
     ByteBuffer message = messages.duplicate();
     int at = messages.position();
+    boolean grouped = false;
     for (int i = 0; i < count; i++) {
       int messageBytes = messages.getInt(at);
       int messageAt = at + 4;
@@ -109,6 +110,7 @@ public final class RecordWriter {
       entryHeader.clear();
       sink.put(message.limit(messageAt + messageBytes).position(messageAt));
       lengths[i] = written + messageBytes;
+      grouped |= RecordCodec.isGrouped(messages, messageAt, messageBytes);
       at = messageAt + messageBytes;
     }
     return new Published(
@@ -117,7 +119,7 @@ public final class RecordWriter {
         stamp.destinationId(),
         stamp.lane(),
         firstSequence,
-        new Entries(offset, lengths),
+        new Entries(offset, lengths, grouped),
         unwanted);
   }
 

@@ -247,9 +247,15 @@ public sealed interface ShardRecord {
    *
    * @param offset the journal offset of the first entry
    * @param lengths bytes of each entry; they lie back to back
+   * @param grouped whether any of them has a JMSXGroupID
    */
   @SuppressWarnings("ArrayRecordComponent") // read-only by contract; 20,000 boxed ints are not
-  record Entries(long offset, int[] lengths) {
+  record Entries(long offset, int[] lengths, boolean grouped) {
+    /** Entries without a JMSXGroupID. */
+    public Entries(long offset, int[] lengths) {
+      this(offset, lengths, false);
+    }
+
     /** How many entries there are. */
     public int count() {
       return lengths.length;

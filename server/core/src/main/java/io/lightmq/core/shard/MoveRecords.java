@@ -161,6 +161,9 @@ class MoveRecords {
     ByteBuffer message = goal.message();
     LaneRun run = wanted.byPriority().get(0);
     VolatileLane lane = to.swift(run.priority());
+    if (MessageReader.isGrouped(message, message.position())) {
+      to.group(false);
+    }
     long sequence = recorder.firstSequence(lane, 1);
     EntryStamp stamp = stamp(entry, to, lane.code());
     ByteBuffer stored = ByteBuffer.allocate(Entry.entryBytes(stamp, message.remaining()));

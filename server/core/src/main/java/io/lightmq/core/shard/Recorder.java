@@ -214,12 +214,12 @@ final class Recorder {
 
   /** What is in no record: who lives in memory only does not want some, or does. */
   private void applied(DurableLane lane, long first, LaneRun run) {
-    arrivals.arrived(lane, first, run);
     for (Skip skip : run.skips()) {
       if (!skip.subscription().kind().isDurable()) {
         skip.subscription().pass(lane, first, skip.messages());
       }
     }
+    arrivals.arrived(lane, first, run);
   }
 
   private void touch(DurableLane lane, long first, long count) {

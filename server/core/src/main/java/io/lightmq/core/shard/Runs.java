@@ -201,11 +201,24 @@ final class Runs {
     return new Checked(count, messages, entryBytes, priorities, List.of(), delayed);
   }
 
+  /** Tells the destination of messages with a key, before these are stored. */
+  private static void groupIfAny(VolatileLane lane, LaneRun run) {
+    ByteBuffer messages = run.messages();
+    int at = messages.position();
+    for (int i = 0; i < run.count() && !lane.destination().isGrouped(); i++) {
+      if (MessageReader.isGrouped(messages, at + 4)) {
+        lane.destination().group(false);
+      }
+      at += 4 + messages.getInt(at);
+    }
+  }
+
   /** Copies a checked run into a volatile lane, for those who want it. */
   void store(VolatileLane lane, long first, EntryStamp stamp, LaneRun run) {
     ByteBuffer messages = run.messages();
     int subscriptions = lane.destination().subscriptions().size();
     int at = messages.position();
+    groupIfAny(lane, run);
     for (int i = 0; i < run.count(); i++) {
       int needs = subscriptions;
       for (Skip skip : run.skips()) {

@@ -113,13 +113,19 @@ final class Selecting {
     return failed;
   }
 
-  /** Shows what was appended to a queue's lane to its views with selectors. */
+  /** Shows what was appended to a lane to the views that have to look at it. */
   void arrived(Lane lane, long first, LaneRun run) {
     Destination destination = lane.destination();
-    if (!destination.kind().isQueue()) {
-      return;
+    if (destination.kind().isQueue()) {
+      arrived(destination.queueSubscription().views(), lane, first, run);
+    } else if (destination.isGrouped()) {
+      for (Subscription subscription : destination.subscriptions()) {
+        arrived(subscription.views(), lane, first, run);
+      }
     }
-    Views views = destination.queueSubscription().views();
+  }
+
+  private void arrived(Views views, Lane lane, long first, LaneRun run) {
     if (views.isEmpty()) {
       return;
     }

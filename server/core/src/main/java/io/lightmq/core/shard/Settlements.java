@@ -190,9 +190,10 @@ final class Settlements {
       accepted.holding().settle(accepted.recorded());
       accepted.holding().settle(accepted.unrecorded());
     }
-    if (accepted.subscription().duplicates() != null) {
+    Subscription subscription = accepted.subscription();
+    if (subscription.duplicates() != null || subscription.views().isWatching()) {
       // What waited for messages of the same key is free now.
-      ready.add(accepted.subscription());
+      ready.add(subscription);
     }
   }
 

@@ -427,6 +427,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         subscription.giveBack(range.lane(), range.from(), range.count(), false);
         parts.ready().add(subscription);
       }
+      served.add(each.consumer());
       return;
     }
     Settlements.Accepted accepted =

@@ -196,6 +196,9 @@ final class ShardState {
     }
     DurableLane lane = changing(record.destinationId()).durable(LaneCode.priority(record.lane()));
     Entries entries = record.entries();
+    if (entries.grouped()) {
+      lane.destination().group(true);
+    }
     lane.append(record.firstSequence(), entries.count());
     long offset = entries.offset();
     long sequence = record.firstSequence();

@@ -84,10 +84,10 @@ class ViewsTest {
     assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(unshown);
     long behind = publish(3);
     assertThat(given(view)).containsExactly(first);
-    view.match(queue.durable(4), unshown + 1);
+    view.match(queue.durable(4), unshown + 1, 0);
     view.sifted(queue.durable(4), unshown + 2);
     assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(behind);
-    view.match(queue.durable(4), behind);
+    view.match(queue.durable(4), behind, 0);
     view.sifted(queue.durable(4), behind + 1);
     assertThat(given(view)).containsExactly(unshown + 1, behind);
     assertThat(view.unsifted()).isNull();
@@ -141,7 +141,7 @@ class ViewsTest {
     view.sifted(queue.swift(9), view.nextUnsifted(queue.swift(9)));
     assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(meanwhile);
     assertThat(given(view)).containsExactly(first);
-    view.match(queue.durable(4), meanwhile + 1);
+    view.match(queue.durable(4), meanwhile + 1, 0);
     view.sifted(queue.durable(4), meanwhile + 2);
     assertThat(given(view)).containsExactly(meanwhile + 1);
     assertThat(view.unsifted()).isNull();

@@ -82,7 +82,7 @@ class StateGoldenTest {
             destination,
             lane,
             sequence,
-            new Entries(offset, lengths));
+            new Entries(offset, lengths, number == 4));
     offset += 100L * count + 64;
     return run;
   }
@@ -261,6 +261,8 @@ class StateGoldenTest {
     assertThat(once.give(4, 1, LINK, 1_700_000_060_000L)).isEqualTo(Duplicates.Verdict.NEW);
     Destination topic = destination(state, 2);
     assertThat(topic.name()).isEqualTo(name(DestinationKind.TOPIC, "prices"));
+    assertThat(topic.isGrouped()).isTrue();
+    assertThat(destination(state, 1).isGrouped()).isFalse();
     assertThat(topic.settings().tier()).isEqualTo(Durability.PERFORMANCE);
     assertThat(topic.subscriptions()).extracting(Subscription::backlog).containsExactly(16L, 7L);
     Subscription desk = state.durableSubscription(new SubscriptionKey("desk", "all"));

@@ -1,0 +1,78 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.KeyOwner;
+import io.lightmq.core.destination.KeyViews;
+import io.lightmq.core.destination.View;
+import io.lightmq.core.runtime.OwnedBy;
+
+/**
+ * Serves the consumers of a view with keys: first those that own something that is free, then, in
+ * turn, all that wait, with what has no key. One turn serves each pull at most once.
+ */
+@OwnedBy("shard")
+final class KeyTurn {
+  /** Gives a consumer that waits what there is for it. */
+  interface Serving {
+    /**
+     * Gives it at most so many messages, or lets it wait for its outlet.
+     *
+     * @return false if there is nothing for it
+     */
+    boolean serve(Consumer consumer, int most);
+  }
+
+  private final Serving serving;
+
+  KeyTurn(Serving serving) {
+    this.serving = serving;
+  }
+
+  /** Gives out what a view has, as long as pulls wait for it. */
+  void take(View view, KeyViews keys, Line line) {
+    if (!line.joined) {
+      line.joined = true;
+      for (Consumer consumer : line.consumers) {
+        if (!consumer.isIdle()) {
+          keys.join(consumer);
+        }
+      }
+    }
+    view.refresh();
+    keys.settle();
+    serve(view, keys, line.waiting);
+    while (line.waiting.size() > 0 && keys.evictIdle()) {
+      serve(view, keys, line.waiting);
+    }
+    boolean waits = line.waiting.size() > 0;
+    if (waits && view.isFull() && view.subscription().inFlight() == 0) {
+      view.lookOn();
+    }
+    keys.watch(waits);
+  }
+
+  private void serve(View view, KeyViews keys, PullList list) {
+    for (KeyOwner owner : keys.readyOwners()) {
+      Consumer consumer = (Consumer) owner;
+      if (consumer.list == list) {
+        serve(consumer, keys, list.size());
+      }
+    }
+    Consumer next;
+    for (Consumer at = list.first(); at != null && keys.isLooseReady(); at = next) {
+      next = at.listAfter;
+      serve(at, keys, list.size());
+    }
+    for (Consumer at = list.first(); at != null; at = next) {
+      next = at.listAfter;
+      if (at.waitsForTouch) {
+        serve(at, keys, list.size()); // what it waited for may have gone
+      }
+    }
+  }
+
+  private void serve(Consumer consumer, KeyViews keys, int waiting) {
+    long share = Math.max(1, keys.share(consumer, waiting));
+    serving.serve(consumer, (int) Math.min(consumer.messages, share));
+    consumer.waitsForTouch = consumer.open && !consumer.fetching && consumer.view().waitsForTouch();
+  }
+}

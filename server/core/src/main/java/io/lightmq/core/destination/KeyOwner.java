@@ -1,0 +1,44 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+
+/** A consumer as its view's key views know it. */
+@OwnedBy("shard")
+public abstract class KeyOwner {
+  private final Holding holding;
+
+  /** The key views that it owns. */
+  long owned;
+
+  /** Those of which something was taken for it that is not in its holding yet. */
+  long taken;
+
+  /** Whether it takes part when key views are spread. */
+  boolean member;
+
+  /** An owner of nothing, with what is in flight to it: nothing yet. */
+  protected KeyOwner(Subscription subscription) {
+    this.holding = subscription.newHolding();
+  }
+
+  /** What is in flight to it. */
+  public final Holding holding() {
+    return holding;
+  }
+
+  /** What was taken for it is in its holding, acknowledged or free again. */
+  public final void arrived() {
+    taken = 0;
+  }
+
+  /** How many key views it owns. */
+  public final int ownedKeys() {
+    return Long.bitCount(owned);
+  }
+
+  /** Whether it waits for messages. */
+  protected abstract boolean isWaiting();
+
+  /** Whether it neither waits nor has anything, in its holding or on the way. */
+  protected abstract boolean isIdle();
+}

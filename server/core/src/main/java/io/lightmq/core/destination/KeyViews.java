@@ -1,0 +1,311 @@
+package io.lightmq.core.destination;
+
+import io.lightmq.core.runtime.OwnedBy;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which consumer of a view owns which of its 64 key views. A key view has at most one owner, who
+ * gets its messages in order; it changes hands only when nothing of it is in flight to that owner
+ * any more, and gives nothing while that is awaited. So no two consumers ever have messages of one
+ * key at a time, and none gets a message before those that came earlier.
+ *
+ * <p>Consumers take part from their first pull on. They own equally many key views, but for one;
+ * what one has too many is taken away when another joins, first what is not in flight. Otherwise
+ * owners stay, but for one that neither waits nor has anything while another one waits: it takes
+ * part again with its next pull.
+ */
+@OwnedBy("shard")
+public final class KeyViews {
+  private static final int VIEWS = KeyScan.VIEWS;
+
+  private final List<KeyLane> lanes = new ArrayList<>(2);
+  private final Set<KeyOwner> members = new LinkedHashSet<>();
+  private final @Nullable KeyOwner[] owners = new @Nullable KeyOwner[VIEWS];
+  private long unowned = -1L;
+
+  /** Key views that leave their owner because others own less. */
+  private long surplus;
+
+  /** Key views that leave their owner because it has gone, or their group has ended. */
+  private long ending;
+
+  private final Subscription subscription;
+  private boolean watching;
+  private long moves;
+
+  KeyViews(Subscription subscription) {
+    this.subscription = subscription;
+  }
+
+  void add(KeyLane lane) {
+    lanes.add(lane);
+  }
+
+  // ---- who takes part ----
+
+  /** A consumer waits for messages, and takes part from now on. */
+  public void join(KeyOwner owner) {
+    if (!owner.member) {
+      owner.member = true;
+      members.add(owner);
+      balance();
+    }
+  }
+
+  /** A consumer takes part no more; what it owns goes to others once nothing of it is in flight. */
+  public void leave(KeyOwner owner) {
+    if (owner.member) {
+      owner.member = false;
+      members.remove(owner);
+      ending |= owner.owned;
+      surplus &= ~owner.owned;
+      balance();
+    }
+  }
+
+  /** Whether nobody takes part. */
+  public boolean isEmpty() {
+    return members.isEmpty();
+  }
+
+  /** Marks what some own too much of, and unmarks what they may keep. */
+  private void balance() {
+    surplus = 0;
+    settle();
+    int count = members.size();
+    if (count == 0) {
+      return;
+    }
+    int each = VIEWS / count;
+    int more = VIEWS - each * count;
+    for (KeyOwner member : members) {
+      long kept = member.owned & ~ending;
+      int most = each;
+      if (Long.bitCount(kept) > each && more > 0) {
+        most++;
+        more--;
+      }
+      if (Long.bitCount(kept) > most) {
+        mark(member, kept, Long.bitCount(kept) - most);
+      }
+    }
+    settle();
+  }
+
+  private void mark(KeyOwner member, long kept, int count) {
+    int left = count;
+    for (long rest = kept; rest != 0 && left > 0; rest &= rest - 1) {
+      int key = Long.numberOfTrailingZeros(rest);
+      if (!isBusy(member, key)) {
+        surplus |= 1L << key;
+        left--;
+      }
+    }
+    for (long rest = kept & ~surplus; left > 0; rest &= rest - 1, left--) {
+      surplus |= rest & -rest;
+    }
+  }
+
+  private boolean isBusy(KeyOwner owner, int key) {
+    if ((owner.taken & (1L << key)) != 0) {
+      return true;
+    }
+    for (KeyLane lane : lanes) {
+      if (lane.isHeld(key, owner.holding())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Completes the moves of which nothing is in flight any more; whether there were any. */
+  public boolean settle() {
+    boolean any = false;
+    for (long rest = surplus | ending; rest != 0; rest &= rest - 1) {
+      int key = Long.numberOfTrailingZeros(rest);
+      KeyOwner owner = owners[key];
+      if (owner == null || !isBusy(owner, key)) {
+        release(key);
+        any = true;
+      }
+    }
+    for (long rest = members.isEmpty() ? 0 : unowned; rest != 0; rest &= rest - 1) {
+      give(Long.numberOfTrailingZeros(rest));
+      any = true;
+    }
+    return any;
+  }
+
+  private void release(int key) {
+    long bit = 1L << key;
+    KeyOwner owner = owners[key];
+    if (owner != null) {
+      owner.owned &= ~bit;
+    }
+    owners[key] = null;
+    unowned |= bit;
+    surplus &= ~bit;
+    ending &= ~bit;
+  }
+
+  /** Gives a key view to the consumer with the fewest; of several to one that waits. */
+  private void give(int key) {
+    KeyOwner best = null;
+    int fewest = Integer.MAX_VALUE;
+    for (KeyOwner member : members) {
+      int rank = 2 * Long.bitCount(member.owned & ~(surplus | ending));
+      rank += member.isWaiting() ? 0 : 1;
+      if (rank < fewest) {
+        best = member;
+        fewest = rank;
+      }
+    }
+    if (best != null) {
+      best.owned |= 1L << key;
+      owners[key] = best;
+      unowned &= ~(1L << key);
+      moves++;
+    }
+  }
+
+  /**
+   * Takes away what idle consumers own, if any of that is free.
+   *
+   * @return whether there was any
+   */
+  public boolean evictIdle() {
+    boolean any = false;
+    for (long rest = ready() & ~held(); rest != 0; rest &= rest - 1) {
+      int key = Long.numberOfTrailingZeros(rest);
+      KeyOwner owner = owners[key];
+      if (owner != null && owner.isIdle() && isFree(key)) {
+        leave(owner);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  private boolean isFree(int key) {
+    for (KeyLane lane : lanes) {
+      if (lane.isFree(key)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // ---- giving out ----
+
+  /** Something became visible. */
+  void moved() {
+    for (KeyLane lane : lanes) {
+      lane.moved();
+    }
+  }
+
+  private long held() {
+    return surplus | ending | subscription.withheldKeys();
+  }
+
+  /** The key views of which a consumer may get something now. */
+  long giving(KeyOwner owner) {
+    return owner.owned & ~held();
+  }
+
+  /** Messages are taken for a consumer; the last one of a group ends its key view's ownership. */
+  void taken(KeyLane lane, KeyOwner owner, long from, int count) {
+    for (long at = Math.max(from, lane.since()); at < from + count; at++) {
+      int key = lane.key(at);
+      if (key >= 0) {
+        owner.taken |= 1L << key;
+        ending |= lane.isLast(at) ? 1L << key : 0;
+      }
+    }
+  }
+
+  /** Key views in which something may be free. */
+  private long ready() {
+    long ready = 0;
+    for (KeyLane lane : lanes) {
+      ready |= lane.ready();
+    }
+    return ready;
+  }
+
+  /** The owners of key views in which something may be free. */
+  public List<KeyOwner> readyOwners() {
+    List<KeyOwner> found = new ArrayList<>();
+    long rest = ready() & ~held() & ~unowned;
+    while (rest != 0) {
+      KeyOwner owner = owners[Long.numberOfTrailingZeros(rest)];
+      if (owner == null) {
+        throw new IllegalStateException("an owned key view has no owner");
+      }
+      found.add(owner);
+      rest &= ~owner.owned;
+    }
+    return found;
+  }
+
+  /** Whether a message without a key may be free. */
+  public boolean isLooseReady() {
+    boolean any = false;
+    for (KeyLane lane : lanes) {
+      any |= lane.isLooseReady();
+    }
+    return any && !subscription.isLooseWithheld();
+  }
+
+  /** How many messages a consumer should get at most, of so many that wait. */
+  public long share(KeyOwner owner, int waiting) {
+    long own = 0;
+    long loose = 0;
+    long keys = giving(owner);
+    for (KeyLane lane : lanes) {
+      own += lane.known(keys);
+      loose += lane.isLooseReady() ? lane.knownLoose() : 0;
+    }
+    return own + (loose + waiting - 1) / waiting;
+  }
+
+  // ---- what is awaited ----
+
+  /** Notes whether a consumer waits for what is in flight, so that it is told when that ends. */
+  public void watch(boolean waits) {
+    watching = waits && (ready() & ~unowned) != 0;
+  }
+
+  /** Whether something has to be given out when anything is settled. */
+  boolean isWatching() {
+    return watching || (surplus | ending) != 0;
+  }
+
+  /** Key views that move: they give nothing until nothing of them is in flight. */
+  public int moving() {
+    return Long.bitCount(surplus | ending);
+  }
+
+  /** How often a key view was given to a consumer. */
+  public long moves() {
+    return moves;
+  }
+
+  /** Forgets who owns what: the subscription has ended. */
+  void clear() {
+    for (KeyOwner member : members) {
+      member.member = false;
+      member.owned = 0;
+    }
+    members.clear();
+    Arrays.fill(owners, null);
+    unowned = -1L;
+    surplus = 0;
+    ending = 0;
+  }
+}
