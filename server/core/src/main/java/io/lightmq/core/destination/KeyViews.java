@@ -218,13 +218,16 @@ public final class KeyViews {
     return owner.owned & ~held();
   }
 
-  /** Messages are taken for a consumer; the last one of a group ends its key view's ownership. */
+  /**
+   * Messages are taken for a consumer; the last one of a group ends its key view's ownership, if
+   * there is anybody else: one alone need not settle it to get the next.
+   */
   void taken(KeyLane lane, KeyOwner owner, long from, int count) {
     for (long at = Math.max(from, lane.since()); at < from + count; at++) {
       int key = lane.key(at);
       if (key >= 0) {
         owner.taken |= 1L << key;
-        ending |= lane.isLast(at) ? 1L << key : 0;
+        ending |= members.size() > 1 && lane.isLast(at) ? 1L << key : 0;
       }
     }
   }

@@ -308,15 +308,16 @@ public final class Views {
       if (filter != null) {
         filter.evaluated(1);
       }
-      if (!view.isOpen()) {
-        view.pause();
-      } else if (filter == null
-          || filter.evaluator().matches(buffer, messageAt, messageBytes)) {
+      if (filter == null || filter.evaluator().matches(buffer, messageAt, messageBytes)) {
         view.match(lane, sequence, code);
       }
-      if (view.keys() == null ? view.matches() > MAX_MATCHES : view.isFull()) {
-        view.pause();
-        lagging = true;
+      if (view.keys() == null) {
+        if (view.matches() > MAX_MATCHES) {
+          view.pause(lane);
+          lagging = true;
+        }
+      } else if (view.isFull() || !view.isOpen()) {
+        view.pause(); // but this one it has seen
       }
     }
   }
@@ -326,8 +327,8 @@ public final class Views {
     for (Arrivals of : arrivals.values()) {
       if (!of.isAll()) {
         pauseAll(of.lane);
-        of.reached(of.lane.extents.end());
       }
+      of.reached(of.lane.extents.end()); // also if all of it was trimmed before it was shown
     }
   }
 

@@ -9,7 +9,9 @@ import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,7 +69,7 @@ final class Attempts {
         new DeadLetters.LastConsumer(
             session.peer().userName(), session.clientId(), session.peer().connectionId(), cause);
     DestinationSettings settings = subscription.destination().settings();
-    long longestMillis = 0;
+    Map<Integer, Long> longestMillis = new HashMap<>();
     for (SequenceRange range : mine) {
       for (long at = range.from(); at < range.from() + range.count(); at++) {
         counters.redelivered++;
@@ -79,12 +81,20 @@ final class Attempts {
         if (delay > 0 && settings.order() == RedeliveryOrder.NON_BLOCKING) {
           withheld.withhold(subscription, range.lane(), at, delay);
         } else {
-          longestMillis = Math.max(longestMillis, delay);
+          int key = subscription.isSpread() ? consumer.view().key(range.lane(), at) : -1;
+          longestMillis.merge(key, delay, Math::max);
         }
       }
     }
-    if (longestMillis > 0) {
-      withheld.pause(subscription, longestMillis);
+    longestMillis.forEach((key, delay) -> pause(subscription, key, delay));
+  }
+
+  /** Keeps order: with keys that of each key, else that of all. */
+  private void pause(Subscription subscription, int key, long delayMillis) {
+    if (delayMillis > 0 && subscription.isSpread()) {
+      withheld.pause(subscription, key, delayMillis);
+    } else if (delayMillis > 0) {
+      withheld.pause(subscription, delayMillis);
     }
   }
 

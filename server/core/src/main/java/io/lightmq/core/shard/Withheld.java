@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * What waits for its next attempt: single messages, which are in flight to nobody meanwhile, and
- * whole subscriptions, which give nothing out. All of it is in memory: after a restart the wait is
+ * What waits for its next attempt: single messages, which are in flight to nobody meanwhile, whole
+ * subscriptions and, where messages have keys, single key views, which give nothing out. All of it is in memory: after a restart the wait is
  * over at once, while the attempts are kept. At most {@link #MAX_MESSAGES} messages wait; what
  * comes beyond is free at once.
  */
@@ -25,8 +25,11 @@ final class Withheld {
   private final PriorityQueue<Waiting> messages =
       new PriorityQueue<>(Comparator.comparingLong(Waiting::dueNanos));
 
-  /** Until when each paused subscription gives nothing out. */
-  private final Map<Subscription, Long> paused = new HashMap<>();
+  /** A subscription as a whole, or a key view of it; -1 for what has no key. */
+  private record Part(Subscription subscription, boolean whole, int key) {}
+
+  /** Until when each of these gives nothing out. */
+  private final Map<Part, Long> paused = new HashMap<>();
 
   Withheld(Ready ready, TurnTime time) {
     this.ready = ready;
@@ -49,7 +52,17 @@ final class Withheld {
   /** A subscription gives nothing out for so long, or as long as it does not already. */
   void pause(Subscription subscription, long delayMillis) {
     subscription.pause(true);
-    paused.merge(subscription, time.nowNanos() + delayMillis * 1_000_000L, Math::max);
+    pause(new Part(subscription, true, 0), delayMillis);
+  }
+
+  /** A key view gives nothing out for so long; -1 for messages without a key. */
+  void pause(Subscription subscription, int key, long delayMillis) {
+    subscription.withhold(key, true);
+    pause(new Part(subscription, false, key), delayMillis);
+  }
+
+  private void pause(Part part, long delayMillis) {
+    paused.merge(part, time.nowNanos() + delayMillis * 1_000_000L, Math::max);
   }
 
   /** Messages that wait. */
@@ -57,7 +70,7 @@ final class Withheld {
     return messages.size();
   }
 
-  /** Subscriptions that wait. */
+  /** Subscriptions and key views that wait. */
   int paused() {
     return paused.size();
   }
@@ -82,7 +95,8 @@ final class Withheld {
           .entrySet()
           .removeIf(
               each -> {
-                boolean over = each.getKey().isClosed() || each.getValue() - now <= 0;
+                boolean over =
+                    each.getKey().subscription().isClosed() || each.getValue() - now <= 0;
                 if (over) {
                   resume(each.getKey());
                 }
@@ -101,11 +115,16 @@ final class Withheld {
           }
           return there;
         });
-    for (Subscription subscription : destination.subscriptions()) {
-      if (paused.remove(subscription) != null) {
-        resume(subscription);
-      }
-    }
+    paused
+        .keySet()
+        .removeIf(
+            each -> {
+              boolean there = each.subscription().destination() == destination;
+              if (there) {
+                resume(each);
+              }
+              return there;
+            });
   }
 
   /** Frees all, at the end. */
@@ -124,8 +143,13 @@ final class Withheld {
     }
   }
 
-  private void resume(Subscription subscription) {
-    subscription.pause(false);
+  private void resume(Part part) {
+    Subscription subscription = part.subscription();
+    if (part.whole()) {
+      subscription.pause(false);
+    } else {
+      subscription.withhold(part.key(), false);
+    }
     if (!subscription.isClosed()) {
       ready.add(subscription);
     }

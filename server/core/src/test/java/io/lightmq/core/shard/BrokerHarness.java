@@ -12,6 +12,7 @@ import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -36,6 +37,9 @@ final class BrokerHarness {
   private int correlation;
   private long connections;
   private int starts;
+
+  /** How many groups messages are in; 0 for none. */
+  int groups;
 
   /** Whether the clock goes on through restarts. */
   boolean keepTime;
@@ -322,7 +326,7 @@ final class BrokerHarness {
     };
   }
 
-  private static ByteBuffer message(
+  private ByteBuffer message(
       boolean persistent, long timeToLive, long delayMillis, Sample sample) {
     MessageWriter writer = new MessageWriter(1 << 16);
     writer
@@ -339,10 +343,20 @@ final class BrokerHarness {
     return ByteBuffer.wrap(writer.toByteArray());
   }
 
-  /** A text "KEY#REST" has a property "key". */
-  private static Map<String, Object> properties(String text) {
-    int n = text.length() % 7;
+  /** A text "KEY#REST" has a property "key"; two of three are in one of so many groups, if any. */
+  private Map<String, Object> properties(String text) {
+    Map<String, Object> properties = new HashMap<>(Map.of("n", text.length() % 7));
     int mark = text.indexOf('#');
-    return mark < 0 ? Map.of("n", n) : Map.of("n", n, "key", text.substring(0, mark));
+    if (mark >= 0) {
+      properties.put("key", text.substring(0, mark));
+    }
+    int group = groups == 0 ? 0 : Math.floorMod(text.hashCode(), groups * 3 / 2);
+    if (group < groups) {
+      properties.put("JMSXGroupID", "g" + group);
+      if (text.length() % 29 == 0) {
+        properties.put("JMSXGroupSeq", -1);
+      }
+    }
+    return properties;
   }
 }

@@ -85,6 +85,7 @@ final class Simulation {
             1 << 20);
     // What is done in slices of a millisecond is cut after each step, after a few, or never.
     harness.lookNanos = List.of(0L, 300_000L, 1_000_000L).get((int) (seed % 3));
+    harness.groups = seed % 2 == 0 ? 0 : 1 + (int) (seed / 2 % 12);
     harness.wrap = plant::disk;
     harness.destaging = plant::destaging;
   }
