@@ -33,6 +33,10 @@ class FakePeer implements Peer {
   final List<Map<String, Object>> properties = new ArrayList<>();
 
   final List<String> pullsDone = new ArrayList<>();
+
+  /** The pull that each consumer's last delivery answers. */
+  final Map<Integer, Integer> pullsServed = new HashMap<>();
+
   final List<String> disconnects = new ArrayList<>();
   Consumer<Received> onReceived = message -> {};
   Consumer<Receipt> onReceipt = receipt -> {};
@@ -122,6 +126,7 @@ class FakePeer implements Peer {
           "a delivery of " + delivery.length() + " bytes has entries of " + at);
     }
     delivery.entries().release();
+    pullsServed.put(delivery.consumerId(), delivery.pullId());
     for (Received each : all) {
       received.add(each);
       onReceived.accept(each);

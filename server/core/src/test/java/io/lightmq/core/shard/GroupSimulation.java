@@ -96,6 +96,7 @@ final class GroupSimulation {
     /** Whether a pull is not answered. */
     boolean isOpen() {
       return pull > 0
+          && peer.pullsServed.getOrDefault(id, 0) != pull
           && peer.pullsDone.stream().noneMatch(done -> done.startsWith(id + "/" + pull + "/"));
     }
 
@@ -381,10 +382,17 @@ final class GroupSimulation {
     return some.isEmpty() ? List.copyOf(held) : some;
   }
 
-  /** Gives back all, as a rollback does, or the end of it, as a consumer that closes does. */
+  /**
+   * Gives back all, as a rollback does, or the end of it, as a consumer that closes does; nothing
+   * is on its way to the consumer then.
+   */
   private void giveBack(@Nullable Taker taker) {
-    if (taker == null || taker.held.isEmpty()) {
+    if (taker == null || taker.held.isEmpty() || !taker.peer.writable) {
       return;
+    }
+    if (taker.isOpen()) {
+      pull(taker, 0);
+      h.loops.runUntil(() -> !taker.isOpen());
     }
     int from = random.nextBoolean() ? 0 : random.nextInt(taker.held.size());
     List<Received> some = List.copyOf(taker.held.subList(from, taker.held.size()));
@@ -500,7 +508,6 @@ final class GroupSimulation {
       return; // on its way when the consumer was closed
     }
     delivered++;
-    taker.pull = 0;
     Message message = messages.get(received.text());
     if (message == null) {
       throw new AssertionError(received + " was never sent");
