@@ -172,8 +172,7 @@ final class Consuming {
           consumer.noAcknowledge()
               ? Math.min(command.messages(), mostConsumed)
               : command.messages();
-      dispatcher.pull(
-          consumer, command.pullId(), messages, command.bytes(), command.parkMillis());
+      dispatcher.pull(consumer, command.pullId(), messages, command.bytes(), command.parkMillis());
     }
   }
 

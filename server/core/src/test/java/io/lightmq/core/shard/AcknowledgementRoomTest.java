@@ -36,7 +36,8 @@ class AcknowledgementRoomTest {
     h.settings = DecisionRoomTest.withWindow(windowBytes);
     h.open();
     h.admin(
-        "destination.create", Map.of("kind", "queue", "name", "q", "suppress-duplicates", suppress));
+        "destination.create",
+        Map.of("kind", "queue", "name", "q", "suppress-duplicates", suppress));
     peer = h.attach();
     queue = h.producer(peer, QUEUE);
   }
@@ -113,8 +114,7 @@ class AcknowledgementRoomTest {
           switch (how) {
             case "acknowledge" -> new Command.Acknowledge(peer, 0, acked);
             case "return" -> new Command.Return(peer, 0, acked, true);
-            default ->
-                new Command.Commit(peer, h.nextCorrelation(), 1, ++number, List.of(), acked);
+            default -> new Command.Commit(peer, h.nextCorrelation(), 1, ++number, List.of(), acked);
           });
     }
     for (int i = 0; i < 200; i++) {

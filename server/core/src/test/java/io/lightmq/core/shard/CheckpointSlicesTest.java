@@ -88,9 +88,7 @@ class CheckpointSlicesTest {
           steps[0]++;
           return done() == 1;
         });
-    assertThat(steps[0])
-        .as("to add up, to encode and to switch over")
-        .isGreaterThan(3 * QUEUES);
+    assertThat(steps[0]).as("to add up, to encode and to switch over").isGreaterThan(3 * QUEUES);
   }
 
   @Test
@@ -117,8 +115,7 @@ class CheckpointSlicesTest {
     int round = 0;
     while (done() == 0) {
       if (round < QUEUES) {
-        assertThat(
-                h.admin("destination.delete", Map.of("name", "q" + (round * 7) % QUEUES)))
+        assertThat(h.admin("destination.delete", Map.of("name", "q" + (round * 7) % QUEUES)))
             .contains("deleted");
       }
       h.producer(peer, new DestinationName(DestinationKind.QUEUE, "late" + round++));

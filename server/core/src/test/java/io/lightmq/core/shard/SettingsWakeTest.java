@@ -45,8 +45,7 @@ class SettingsWakeTest {
   /** A pull that waits for an hour. */
   private void park(int consumer) {
     int before = peer.received.size();
-    h.broker.submit(
-        new Command.Pull(peer, consumer, h.nextCorrelation(), 10, 1 << 20, 3_600_000));
+    h.broker.submit(new Command.Pull(peer, consumer, h.nextCorrelation(), 10, 1 << 20, 3_600_000));
     h.loops.runUntilIdle();
     assertThat(peer.received).hasSize(before);
   }

@@ -76,6 +76,7 @@ final class Recovery {
   private final List<Found> unreadable = new ArrayList<>();
   private final List<Found> replaced = new ArrayList<>();
   private final List<DiskFile> spare = new ArrayList<>();
+  private final List<DiskFile> opened = new ArrayList<>();
   private long highestNumber;
   private long epoch;
   private long cut;
@@ -90,7 +91,23 @@ final class Recovery {
     this.scan = new BatchScan(store, settings.fileBytes());
   }
 
+  /** Reads the files; when it refuses to start it leaves none open. */
   Result run(long fromOffset, Replay replay) throws IOException {
+    try {
+      return recover(fromOffset, replay);
+    } catch (IOException | RuntimeException e) {
+      for (DiskFile file : opened) {
+        try {
+          file.close();
+        } catch (IOException second) {
+          e.addSuppressed(second);
+        }
+      }
+      throw e;
+    }
+  }
+
+  private Result recover(long fromOffset, Replay replay) throws IOException {
     readHeaders();
     List<Found> live = sequence();
     int last = -1;
@@ -141,6 +158,7 @@ final class Recovery {
       }
       highestNumber = Math.max(highestNumber, number);
       DiskFile file = disk.open(FilePool.name(number));
+      opened.add(file);
       if (file.size() != settings.fileBytes()) {
         throw new IOException(
             "journal file "
