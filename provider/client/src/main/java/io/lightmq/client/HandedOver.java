@@ -17,6 +17,7 @@ final class HandedOver {
   private final Gate gate;
   private Collection<Arrived> open;
   private Collection<Arrived> lost;
+  private boolean ended;
   private final AtomicInteger losses = new AtomicInteger();
 
   HandedOver(AckMode mode, Gate gate) {
@@ -54,9 +55,10 @@ final class HandedOver {
    *
    * @param open what is to be settled
    * @param lost what was lost with connections, so that it comes again
+   * @param ended whether the session's close has taken everything before
    * @param stale whether a connection was lost since: then {@code open} comes again as well
    */
-  record Taken(List<Arrived> open, List<Arrived> lost, BooleanSupplier stale) {
+  record Taken(List<Arrived> open, List<Arrived> lost, boolean ended, BooleanSupplier stale) {
     /** Whether something comes again, so that the rest cannot be settled as if nothing had been. */
     boolean isLost() {
       return !lost.isEmpty();
@@ -67,10 +69,20 @@ final class HandedOver {
   Taken take() {
     return gate.look(
         () -> {
-          Taken taken = new Taken(new ArrayList<>(open), new ArrayList<>(lost), lossFromNow());
+          Taken taken = new Taken(new ArrayList<>(open), new ArrayList<>(lost), ended, lossFromNow());
           open = none();
           lost = none();
           return taken;
+        });
+  }
+
+  /** Takes everything for the last time. */
+  Taken end() {
+    return gate.look(
+        () -> {
+          Taken last = take();
+          ended = true;
+          return last;
         });
   }
 
@@ -81,6 +93,7 @@ final class HandedOver {
             new Taken(
                 open.remove(place) ? List.of(place) : List.of(),
                 lost.remove(place) ? List.of(place) : List.of(),
+                ended,
                 lossFromNow()));
   }
 

@@ -347,18 +347,36 @@ final class Inbox {
     }
   }
 
-  /** What was handed over, for the caller to settle, and what of it was lost with connections. */
-  HandedOver.Taken take() {
-    HandedOver.Taken taken = handedOver.take();
+  /**
+   * What was handed over, for the caller to settle, and what of it was lost with connections.
+   *
+   * @throws JMSException if the session was closed in this moment, which has settled it
+   */
+  HandedOver.Taken take() throws JMSException {
+    return checked(handedOver.take());
+  }
+
+  /** As {@link #take()} one message, which is in neither list if it is settled. */
+  HandedOver.Taken take(Arrived place) throws JMSException {
+    return checked(handedOver.take(place));
+  }
+
+  private HandedOver.Taken checked(HandedOver.Taken taken) throws JMSException {
+    if (taken.ended()) {
+      throw JmsFaults.closed("session");
+    }
     settled(taken.lost());
     return taken;
   }
 
-  /** As {@link #take()} one message, which is in neither list if it is settled. */
-  HandedOver.Taken take(Arrived place) {
-    HandedOver.Taken taken = handedOver.take(place);
-    settled(taken.lost());
-    return taken;
+  /** Gives back what is left when the session is closed, without waiting. */
+  void giveBackLast() {
+    HandedOver.Taken last = handedOver.end();
+    if (!last.open().isEmpty()) {
+      var unused = link.giveBack(Arrived.places(last.open()), true, null, last.stale());
+    }
+    settled(last.open()); // connection consumers may wait for it
+    settled(last.lost());
   }
 
   /** What could not be settled is as it was before it was taken. */

@@ -555,11 +555,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private void closeBehindListeners() throws JMSException {
     try {
       completions.close();
-      HandedOver.Taken taken = inbox.take();
-      if (!taken.open().isEmpty()) {
-        var unused = link.giveBack(Arrived.places(taken.open()), true, null, taken.stale());
-        inbox.settled(taken.open()); // connection consumers may wait for it
-      }
+      inbox.giveBackLast();
       consumers.forget();
       browsers.forEach(LightmqBrowser::forget);
       browsers.clear();

@@ -156,7 +156,7 @@ final class Settling {
     inbox.settled(taken.open());
     if (!taken.open().isEmpty() && isRefused(failure.getCause(), false)) {
       var unused =
-          givenBack(new HandedOver.Taken(List.of(), List.of(), taken.stale()), failure);
+          givenBack(new HandedOver.Taken(List.of(), List.of(), false, taken.stale()), failure);
     }
   }
 

@@ -112,6 +112,17 @@ final class Races {
     }
   }
 
+  /** Settles a message that the session's close has given back a moment before. */
+  void settleWhatTheCloseHasGivenBack(AckMode mode) throws JMSException {
+    Settled settled = received(mode);
+    settled.inbox().giveBackLast();
+    switch (mode) {
+      case TRANSACTED -> settled.settling().commit();
+      case INDIVIDUAL -> settled.settling().acknowledge(settled.place());
+      default -> settled.settling().acknowledge();
+    }
+  }
+
   /** Whether the commit failed or had its acknowledgement. */
   boolean commitWhileTheLinkIsLost() throws Exception {
     Settled settled = received(AckMode.TRANSACTED);

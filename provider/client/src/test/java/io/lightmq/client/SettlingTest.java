@@ -22,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of received messages when the word on them cannot be carried out. */
 class SettlingTest {
@@ -160,6 +162,16 @@ class SettlingTest {
           .as("round %d: an acknowledgement that succeeds was sent", round)
           .isTrue();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {Session.SESSION_TRANSACTED, Session.CLIENT_ACKNOWLEDGE, 101})
+  void whatTheCloseHasGivenBackIsNotSettledAsIfNothingHadBeen(int mode) throws Exception {
+    open(mode);
+    Races races = new Races(broker);
+    assertThatThrownBy(() -> races.settleWhatTheCloseHasGivenBack(AckMode.of(mode)))
+        .isInstanceOf(jakarta.jms.IllegalStateException.class)
+        .hasMessageContaining("closed");
   }
 
   static <T> T got(CompletableFuture<T> future) {
