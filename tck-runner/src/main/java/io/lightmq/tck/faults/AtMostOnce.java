@@ -179,8 +179,7 @@ final class AtMostOnce {
   private void tell(int round) throws IOException {
     long processed = 0;
     for (Map.Entry<OnceClient.Way, SendLog> each : sends.entrySet()) {
-      OnceLog.Result result =
-          OnceLog.check(each.getKey().file(setup.work()), each.getValue());
+      OnceLog.Result result = OnceLog.check(each.getKey().file(setup.work()), each.getValue());
       processed += result.processed();
       result.violations().stream()
           .limit(MOST_TOLD)
@@ -204,8 +203,7 @@ final class AtMostOnce {
     Thread.sleep(SILENCE_MILLIS);
     int faults = brokerFaults + clientKills;
     for (Map.Entry<OnceClient.Way, SendLog> each : sends.entrySet()) {
-      OnceLog.Result result =
-          OnceLog.check(each.getKey().file(setup.work()), each.getValue());
+      OnceLog.Result result = OnceLog.check(each.getKey().file(setup.work()), each.getValue());
       findings.require(
           result.violations().isEmpty(),
           "%s: %,d processed, none of them twice%s",

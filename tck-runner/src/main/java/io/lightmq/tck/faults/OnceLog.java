@@ -11,9 +11,9 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * A file of what a consumer of one queue has processed: eight bytes for each message, the stream and
- * the number of its stamp, written before the next message is asked for. It outlives the process
- * that writes it; a stamp of which a kill took a part was not processed.
+ * A file of what a consumer of one queue has processed: eight bytes for each message, the stream
+ * and the number of its stamp, written before the next message is asked for. It outlives the
+ * process that writes it; a stamp of which a kill took a part was not processed.
  */
 final class OnceLog implements AutoCloseable {
   private static final int BYTES = 8;
@@ -48,8 +48,7 @@ final class OnceLog implements AutoCloseable {
 
   /** What a file tells about the messages of one producer, its queue's only one. */
   static Result check(Path path, SendLog producer) throws IOException {
-    ByteBuffer all =
-        ByteBuffer.wrap(Files.exists(path) ? Files.readAllBytes(path) : new byte[0]);
+    ByteBuffer all = ByteBuffer.wrap(Files.exists(path) ? Files.readAllBytes(path) : new byte[0]);
     BitSet seen = new BitSet();
     List<String> violations = new ArrayList<>();
     while (all.remaining() >= BYTES) {

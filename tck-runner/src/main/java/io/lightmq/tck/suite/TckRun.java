@@ -104,7 +104,9 @@ public final class TckRun {
     return new Report(outcomes);
   }
 
-  /** Takes over what the report of an earlier run tells, and leaves out classes that it had done. */
+  /**
+   * Takes over what the report of an earlier run tells, and leaves out classes that it had done.
+   */
   private void resume(Map<String, List<String>> byClass) throws IOException {
     Report earlier = Report.read(work.resolve(REPORT));
     int before = byClass.size();

@@ -154,8 +154,7 @@ final class OrderModel {
     }
 
     private void changes(Received received, Message message) {
-      Integer lane =
-          lanes.put(message.producer + "/" + message.priority, received.lane());
+      Integer lane = lanes.put(message.producer + "/" + message.priority, received.lane());
       if (lane != null && lane != received.lane()) {
         laneChanges++;
       }
@@ -202,8 +201,7 @@ final class OrderModel {
       boolean persistent,
       int priority,
       int transaction) {
-    Message message =
-        new Message(text, topic, producer, order, persistent, priority, transaction);
+    Message message = new Message(text, topic, producer, order, persistent, priority, transaction);
     messages.put(text, message);
     return message;
   }

@@ -145,7 +145,8 @@ final class OrderProducer {
     List<Run> runs = new ArrayList<>();
     int transaction = simulation.model().nextTransaction();
     for (int count = 1 + simulation.random().nextInt(4); count > 0; count--) {
-      runs.add(newRun(simulation.random().nextInt(4) == 0 ? simulation.anyTopic() : topic, transaction));
+      runs.add(
+          newRun(simulation.random().nextInt(4) == 0 ? simulation.anyTopic() : topic, transaction));
     }
     Sent sent = new Sent(runs, true);
     unanswered.put(nextNumber, sent);
@@ -160,9 +161,7 @@ final class OrderProducer {
       String text = "p" + id + "." + order + "-" + "x".repeat(length);
       int priority = priorities ? simulation.random().nextInt(3) * 3 : 4;
       run.add(
-          simulation
-              .model()
-              .message(text, topic, id, order++, persistent, priority, transaction));
+          simulation.model().message(text, topic, id, order++, persistent, priority, transaction));
     }
     return new Run(topic, persistent, run);
   }

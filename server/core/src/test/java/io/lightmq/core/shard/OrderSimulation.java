@@ -10,11 +10,11 @@ import java.util.Random;
 
 /**
  * Producers that send persistent and non-persistent messages to topics whose subscriptions, durable
- * and not, shared and not, come, go and change their selectors, so that the same producer's messages
- * lie now in durable lanes and now in volatile ones; with checkpoints, overflow, kills, power cuts
- * and stops. Each subscription gets each producer's messages of one priority in the order in which
- * they were sent, over both delivery modes, and none is missing while it exists; see section 6.2.9
- * of the specification, which asks for the order within a delivery mode.
+ * and not, shared and not, come, go and change their selectors, so that the same producer's
+ * messages lie now in durable lanes and now in volatile ones; with checkpoints, overflow, kills,
+ * power cuts and stops. Each subscription gets each producer's messages of one priority in the
+ * order in which they were sent, over both delivery modes, and none is missing while it exists; see
+ * section 6.2.9 of the specification, which asks for the order within a delivery mode.
  */
 final class OrderSimulation {
   private final Random random;

@@ -150,8 +150,7 @@ final class OrderSubscribers {
       Topic topic = simulation.anyTopic();
       IntRange wanted = anyRange();
       if (followed == null || topic != followed.topic || !wanted.equals(followed.wanted)) {
-        followed =
-            simulation.model().new Followed(kind + " " + name, topic, wanted, isShared());
+        followed = simulation.model().new Followed(kind + " " + name, topic, wanted, isShared());
       }
     }
     slot.request = h.nextCorrelation();
@@ -175,9 +174,7 @@ final class OrderSubscribers {
 
   private IntRange anyRange() {
     int low = random.nextInt(7);
-    return random.nextBoolean()
-        ? IntRange.ALL
-        : new IntRange(low, low + random.nextInt(7 - low));
+    return random.nextBoolean() ? IntRange.ALL : new IntRange(low, low + random.nextInt(7 - low));
   }
 
   void close() {
