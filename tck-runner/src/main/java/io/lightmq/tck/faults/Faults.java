@@ -25,6 +25,7 @@ public final class Faults {
         --duplicates [MESSAGES] [SEED]      each tenth sent twice, consumer and broker killed (1,000,000)
         --at-most-once ROUNDS [SEED]        consumers that may lose but not repeat; client and broker killed
         --at-most-once ext4|xfs ROUNDS [SEED]  the same with power cuts
+        --groups [MESSAGES] [SEED]          10,000 groups, eight consumers that come and go (1,000,000)
         --half-acked [MESSAGES]             every second, then all but 1 % acknowledged (1,000,000)
         --checkpoint-gap [SECONDS]          what 17 senders notice of checkpoints (30)
         --flood [CONNECTIONS] [SECONDS]     connections that send and never consume (200, 10)
@@ -74,6 +75,7 @@ public final class Faults {
               : new MemoryLimit(setup, number(1, 1_000_000)).run();
       case "--duplicates" -> new DuplicateRounds(setup, number(1, 1_000_000), seed(2)).run();
       case "--at-most-once" -> atMostOnce(argument(1, ""));
+      case "--groups" -> new GroupRounds(setup, number(1, 1_000_000), seed(2)).run();
       case "--half-acked" -> new HalfAcknowledged(setup, number(1, 1_000_000)).run();
       case "--checkpoint-gap" -> new CheckpointGap(setup, number(1, 30)).run();
       case "--flood" -> new Flood(setup, number(1, 200), number(2, 10)).run();

@@ -65,6 +65,9 @@ public final class Dispatcher {
   private final Sifter sifter;
   private final KeyTurn keyTurn = new KeyTurn(this::serveOrBlock);
 
+  /** Views of which an idle consumer owns what another one waits for. */
+  private final Set<View> evicting = new LinkedHashSet<>();
+
   /** Views with a pull that would be answered now, but for something that is under way. */
   private final Set<View> held = new LinkedHashSet<>();
 
@@ -214,6 +217,7 @@ public final class Dispatcher {
         lines.remove(view);
         unfinished.remove(view);
         held.remove(view);
+        evicting.remove(view);
         sifter.forget(view);
       }
     }
@@ -314,14 +318,25 @@ public final class Dispatcher {
     parked.remove(consumer);
   }
 
-  /** Answers the pulls whose time is over. */
+  /** Answers the pulls whose time is over, and takes from idle consumers what others wait for. */
   public void expireParked() {
     parked.expire(nowNanos, consumer -> answer(consumer, FaultCode.OK, 0));
+    for (View view : List.copyOf(evicting)) {
+      KeyViews keys = view.keys();
+      if (keys != null && nowNanos - keys.nextEvictionNanos() >= 0) {
+        dispatch(view);
+      }
+    }
   }
 
   /** When {@link #expireParked} is due, {@code Long.MAX_VALUE} if nothing is parked. */
   public long nextExpiryNanos() {
-    return parked.nextNanos();
+    long next = parked.nextNanos();
+    for (View view : evicting) {
+      KeyViews keys = view.keys();
+      next = keys == null ? next : Math.min(next, keys.nextEvictionNanos());
+    }
+    return next;
   }
 
   /** Pulls that are parked now. */
@@ -375,7 +390,12 @@ public final class Dispatcher {
     unfinished.remove(view);
     KeyViews keys = view.keys();
     if (keys != null) {
-      keyTurn.take(view, keys, line);
+      keyTurn.take(view, keys, line, nowNanos);
+      if (line.waiting.size() > 0 && keys.nextEvictionNanos() != Long.MAX_VALUE) {
+        evicting.add(view);
+      } else {
+        evicting.remove(view);
+      }
     } else {
       boolean more = true;
       for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {

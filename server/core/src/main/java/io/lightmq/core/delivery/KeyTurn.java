@@ -27,8 +27,11 @@ final class KeyTurn {
     this.serving = serving;
   }
 
-  /** Gives out what a view has, as long as pulls wait for it. */
-  void take(View view, KeyViews keys, Line line) {
+  /**
+   * Gives out what a view has, as long as pulls wait for it; then {@link
+   * KeyViews#nextEvictionNanos} says when another turn is due at the latest.
+   */
+  void take(View view, KeyViews keys, Line line, long nowNanos) {
     if (!line.joined) {
       line.joined = true;
       for (Consumer consumer : line.consumers) {
@@ -40,7 +43,7 @@ final class KeyTurn {
     view.refresh();
     keys.settle();
     serve(view, keys, line.waiting);
-    while (line.waiting.size() > 0 && keys.evictIdle()) {
+    while (line.waiting.size() > 0 && keys.evictIdle(nowNanos)) {
       serve(view, keys, line.waiting);
     }
     boolean waits = line.waiting.size() > 0;

@@ -16,6 +16,11 @@ public abstract class KeyOwner {
   /** Whether it takes part when key views are spread. */
   boolean member;
 
+  /** Since when it is known to be idle while another one waits; meaningful if {@link #idle}. */
+  long idleSinceNanos;
+
+  boolean idle;
+
   /** An owner of nothing, with what is in flight to it: nothing yet. */
   protected KeyOwner(Subscription subscription) {
     this.holding = subscription.newHolding();

@@ -16,11 +16,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Consumers take part from their first pull on. They own equally many key views, but for one;
  * what one has too many is taken away when another joins, first what is not in flight. Otherwise
- * owners stay, but for one that neither waits nor has anything while another one waits: it takes
- * part again with its next pull.
+ * owners stay, but for one that neither waits nor has anything for 10 s while another one waits: it
+ * takes part again with its next pull.
  */
 @OwnedBy("shard")
 public final class KeyViews {
+  /**
+   * An idle consumer keeps what it owns so long: one that receives and has acknowledged may be at
+   * work.
+   */
+  private static final long IDLE_NANOS = 10_000_000_000L;
+
   private static final int VIEWS = KeyScan.VIEWS;
 
   private final List<KeyLane> lanes = new ArrayList<>(2);
@@ -35,6 +41,7 @@ public final class KeyViews {
   private long ending;
 
   private final Subscription subscription;
+  private long nextEvictionNanos = Long.MAX_VALUE;
   private boolean watching;
   private long moves;
 
@@ -50,6 +57,7 @@ public final class KeyViews {
 
   /** A consumer waits for messages, and takes part from now on. */
   public void join(KeyOwner owner) {
+    owner.idle = false;
     if (!owner.member) {
       owner.member = true;
       members.add(owner);
@@ -173,22 +181,33 @@ public final class KeyViews {
     }
   }
 
-  /**
-   * Takes away what idle consumers own, if any of that is free.
-   *
-   * @return whether there was any
-   */
-  public boolean evictIdle() {
+  /** Takes away what consumers own that are idle for too long, if any of that is free. */
+  public boolean evictIdle(long nowNanos) {
     boolean any = false;
+    nextEvictionNanos = Long.MAX_VALUE;
     for (long rest = ready() & ~held(); rest != 0; rest &= rest - 1) {
       int key = Long.numberOfTrailingZeros(rest);
       KeyOwner owner = owners[key];
-      if (owner != null && owner.isIdle() && isFree(key)) {
+      if (owner == null || !owner.isIdle() || !isFree(key)) {
+        continue;
+      }
+      if (!owner.idle) {
+        owner.idle = true;
+        owner.idleSinceNanos = nowNanos;
+      }
+      if (nowNanos - owner.idleSinceNanos >= IDLE_NANOS) {
         leave(owner);
         any = true;
+      } else {
+        nextEvictionNanos = Math.min(nextEvictionNanos, owner.idleSinceNanos + IDLE_NANOS);
       }
     }
     return any;
+  }
+
+  /** When {@link #evictIdle} may find something that it did not; {@code Long.MAX_VALUE} if not. */
+  public long nextEvictionNanos() {
+    return nextEvictionNanos;
   }
 
   private boolean isFree(int key) {

@@ -1,0 +1,96 @@
+package io.lightmq.tck.faults;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A way to the broker for one connection, which can be cut as a network does it. */
+final class CutLine implements AutoCloseable {
+  private final ServerSocket door;
+  private final int brokerPort;
+  private final List<Socket> sockets = new ArrayList<>();
+  private boolean cut;
+
+  /** Listens for a connection to be passed on to a port of this machine. */
+  CutLine(int brokerPort) throws IOException {
+    this.brokerPort = brokerPort;
+    this.door = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
+    daemon("cut-line-door", this::accept);
+  }
+
+  /** Where clients connect to. */
+  int port() {
+    return door.getLocalPort();
+  }
+
+  /** Ends what is connected; nobody connects again. */
+  synchronized void cut() {
+    cut = true;
+    closed(door);
+    sockets.forEach(CutLine::closed);
+    sockets.clear();
+  }
+
+  @Override
+  public void close() {
+    cut();
+  }
+
+  private static void closed(AutoCloseable each) {
+    try {
+      each.close();
+    } catch (Exception e) {
+      // It is closed.
+    }
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket client = door.accept();
+        connect(client, new Socket(InetAddress.getLoopbackAddress(), brokerPort));
+      }
+    } catch (IOException e) {
+      cut(); // the door is closed, or the broker has gone
+    }
+  }
+
+  private synchronized void connect(Socket client, Socket broker) throws IOException {
+    if (cut) {
+      client.close();
+      broker.close();
+      return;
+    }
+    sockets.add(client);
+    sockets.add(broker);
+    client.setTcpNoDelay(true);
+    broker.setTcpNoDelay(true);
+    daemon("cut-line-to-broker", () -> pump(client, broker));
+    daemon("cut-line-to-client", () -> pump(broker, client));
+  }
+
+  private static void pump(Socket from, Socket to) {
+    try (from;
+        to) {
+      InputStream in = from.getInputStream();
+      OutputStream out = to.getOutputStream();
+      byte[] bytes = new byte[64 << 10];
+      for (int count = in.read(bytes); count >= 0; count = in.read(bytes)) {
+        out.write(bytes, 0, count);
+      }
+    } catch (IOException e) {
+      // One end has gone; so does the other.
+    }
+  }
+
+  private static void daemon(String name, Runnable task) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+}
