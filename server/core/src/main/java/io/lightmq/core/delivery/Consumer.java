@@ -33,6 +33,9 @@ public final class Consumer extends KeyOwner {
 
   boolean attached = true;
 
+  /** Whether it has gone from its view before what was on the way to it. */
+  boolean closesView;
+
   /** What is acknowledged, and sent once that has its mark; the consumer is fetching until then. */
   Outlet.@Nullable Batch pending;
 

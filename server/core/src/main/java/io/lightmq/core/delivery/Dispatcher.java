@@ -11,13 +11,10 @@ import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +47,7 @@ public final class Dispatcher {
   private final Fetcher fetcher;
   private final Decisions decisions;
 
-  /** One per view with consumers. */
-  private final Map<View, Line> lines = new HashMap<>();
+  private final Lines lines = new Lines();
 
   /** Subscriptions that wait for a fetch to end; each at most once. */
   private final Set<Subscription> starved = new LinkedHashSet<>();
@@ -64,12 +60,6 @@ public final class Dispatcher {
   private final Browsers browsers;
   private final Sifter sifter;
   private final KeyTurn keyTurn = new KeyTurn(this::serveOrBlock);
-
-  /** Views of which an idle consumer owns what another one waits for. */
-  private final Set<View> evicting = new LinkedHashSet<>();
-
-  /** Views with a pull that would be answered now, but for something that is under way. */
-  private final Set<View> held = new LinkedHashSet<>();
 
   private int underWay;
   private long nowNanos;
@@ -134,11 +124,7 @@ public final class Dispatcher {
           "connection %d has a consumer %d already"
               .formatted(recipient.outlet().connectionId(), consumerId));
     }
-    subscription.attached(1);
-    if (selector == null) {
-      view.attached(1);
-    }
-    lines.computeIfAbsent(view, v -> new Line()).consumers.add(consumer);
+    lines.add(consumer);
     return consumer;
   }
 
@@ -179,18 +165,7 @@ public final class Dispatcher {
 
   /** The consumers of a subscription, those with selectors last, in the order of their coming. */
   public List<Consumer> consumers(Subscription subscription) {
-    List<Consumer> all = new ArrayList<>();
-    Line line = lines.get(subscription.view());
-    if (line != null) {
-      all.addAll(line.consumers);
-    }
-    for (View view : subscription.views().all()) {
-      Line selective = lines.get(view);
-      if (selective != null) {
-        all.addAll(selective.consumers);
-      }
-    }
-    return all;
+    return lines.consumers(subscription);
   }
 
   private boolean forget(Consumer consumer) {
@@ -203,28 +178,11 @@ public final class Dispatcher {
     PullList.leave(consumer);
     parked.remove(consumer);
     consumer.recipient().consumers.remove(consumer.consumerId(), consumer);
+    if (lines.remove(consumer)) {
+      unfinished.remove(consumer.view());
+      sifter.forget(consumer.view());
+    }
     Subscription subscription = consumer.subscription();
-    subscription.attached(-1);
-    View view = consumer.view();
-    KeyViews keys = view.keys();
-    if (keys != null) {
-      keys.leave(consumer);
-    }
-    Line line = lines.get(view);
-    if (line != null) {
-      line.consumers.remove(consumer);
-      if (line.consumers.isEmpty()) {
-        lines.remove(view);
-        unfinished.remove(view);
-        held.remove(view);
-        evicting.remove(view);
-        sifter.forget(view);
-      }
-    }
-    if (view.filter() == null) {
-      view.attached(-1);
-    }
-    subscription.views().close(view);
     if (subscription.consumers() == 0) {
       starved.remove(subscription);
     }
@@ -269,7 +227,7 @@ public final class Dispatcher {
         return;
       }
       if (isHeld(consumer)) {
-        held.add(consumer.view());
+        lines.hold(consumer.view());
       } else {
         answer(consumer, FaultCode.OK, 0);
       }
@@ -293,7 +251,7 @@ public final class Dispatcher {
   }
 
   private void wait(Consumer consumer) {
-    Line line = lines.get(consumer.view());
+    Line line = lines.of(consumer.view());
     if (line == null) {
       throw new IllegalStateException("consumer " + consumer.consumerId() + " is closed");
     }
@@ -321,22 +279,12 @@ public final class Dispatcher {
   /** Answers the pulls whose time is over, and takes from idle consumers what others wait for. */
   public void expireParked() {
     parked.expire(nowNanos, consumer -> answer(consumer, FaultCode.OK, 0));
-    for (View view : List.copyOf(evicting)) {
-      KeyViews keys = view.keys();
-      if (keys != null && nowNanos - keys.nextEvictionNanos() >= 0) {
-        dispatch(view);
-      }
-    }
+    lines.evicting(nowNanos).forEach(this::dispatch);
   }
 
   /** When {@link #expireParked} is due, {@code Long.MAX_VALUE} if nothing is parked. */
   public long nextExpiryNanos() {
-    long next = parked.nextNanos();
-    for (View view : evicting) {
-      KeyViews keys = view.keys();
-      next = keys == null ? next : Math.min(next, keys.nextEvictionNanos());
-    }
-    return next;
+    return Math.min(parked.nextNanos(), lines.nextEvictionNanos());
   }
 
   /** Pulls that are parked now. */
@@ -372,17 +320,13 @@ public final class Dispatcher {
     if (!views.isEmpty()) {
       Collection<View> some = views.takeLagging() ? List.copyOf(views.all()) : views.matching();
       some.forEach(this::dispatch);
-      for (View view : List.copyOf(held)) {
-        if (view.subscription() == subscription && view.filter() != null) {
-          dispatch(view); // what its pull was held for may have gone
-        }
-      }
+      lines.heldOf(subscription).forEach(this::dispatch); // what they wait for may have gone
     }
     dispatch(subscription.view());
   }
 
   private void dispatch(View view) {
-    Line line = lines.get(view);
+    Line line = lines.of(view);
     if (line == null || view.subscription().isClosed()) {
       return;
     }
@@ -391,11 +335,6 @@ public final class Dispatcher {
     KeyViews keys = view.keys();
     if (keys != null) {
       keyTurn.take(view, keys, line, nowNanos);
-      if (line.waiting.size() > 0 && keys.nextEvictionNanos() != Long.MAX_VALUE) {
-        evicting.add(view);
-      } else {
-        evicting.remove(view);
-      }
     } else {
       boolean more = true;
       for (Consumer consumer = list.first(); consumer != null && more; consumer = list.first()) {
@@ -404,12 +343,12 @@ public final class Dispatcher {
         more &= !unfinished.contains(view);
       }
     }
-    held.remove(view);
+    lines.asked(view, keys == null ? Long.MAX_VALUE : keys.nextEvictionNanos());
     if (list.size() > 0) {
       if (mayLook(view)) {
         sifter.want(view);
       } else if (view.waitsForTouch()) {
-        held.add(view);
+        lines.hold(view);
       }
       answerImpatient(view, list);
     }
@@ -456,7 +395,7 @@ public final class Dispatcher {
     }
 
     private void retryLater(View view, int retryMillis) {
-      Line line = lines.get(view);
+      Line line = lines.of(view);
       if (line != null) {
         for (Consumer at = line.waiting.first(); at != null; at = line.waiting.first()) {
           answer(at, FaultCode.RETRY_LATER, retryMillis);
@@ -471,7 +410,7 @@ public final class Dispatcher {
     for (Consumer at = list.first(); at != null; at = next) {
       next = at.listAfter;
       if (at.answerNow && isHeld(at)) {
-        held.add(view);
+        lines.hold(view);
       } else if (at.answerNow) {
         answer(at, FaultCode.OK, 0);
       }
@@ -495,7 +434,7 @@ public final class Dispatcher {
           case IN_FILES -> fetch(consumer, most, again);
         };
     if (!consumer.fetching) {
-      consumer.arrived();
+      lines.arrived(consumer);
     }
     return any;
   }
@@ -514,7 +453,7 @@ public final class Dispatcher {
   /** What a consumer pulled is acknowledged, with its subscription's mark. */
   public void consumed(Consumer consumer) {
     Outlet.Batch batch = consumer.pending;
-    consumer.arrived();
+    lines.arrived(consumer);
     if (batch == null) {
       wake(consumer.view()); // the consumer has gone
       return;
@@ -553,9 +492,7 @@ public final class Dispatcher {
 
   /** The shard has ended: what waits to be sent is given up. */
   public void drop() {
-    for (Line line : lines.values()) {
-      line.consumers.forEach(Dispatcher::dropPending);
-    }
+    lines.consumers().forEach(Dispatcher::dropPending);
   }
 
   // ---- from files ----
@@ -578,7 +515,7 @@ public final class Dispatcher {
       consumer.fetching = false;
       fetch.release();
       Batches.free(fetch);
-      consumer.arrived();
+      lines.arrived(consumer);
       answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
     }
     return true;
@@ -598,7 +535,7 @@ public final class Dispatcher {
         buffer.release();
       }
       Batches.free(fetch);
-      consumer.arrived();
+      lines.arrived(consumer);
       if (!subscription.isClosed()) {
         missed(consumer, fetch.again, failure);
       }
@@ -612,7 +549,7 @@ public final class Dispatcher {
         wait(consumer);
       }
       if (!consumer.fetching) {
-        consumer.arrived();
+        lines.arrived(consumer);
       }
       dispatch(subscription);
       settlePull(consumer);

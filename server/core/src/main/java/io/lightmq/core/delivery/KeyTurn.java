@@ -43,7 +43,7 @@ final class KeyTurn {
     view.refresh();
     keys.settle();
     serve(view, keys, line.waiting);
-    while (line.waiting.size() > 0 && keys.evictIdle(nowNanos)) {
+    while (keys.evictIdle(nowNanos, line.waiting.size() > 0)) {
       serve(view, keys, line.waiting);
     }
     boolean waits = line.waiting.size() > 0;

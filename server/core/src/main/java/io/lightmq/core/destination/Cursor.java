@@ -128,6 +128,45 @@ final class Cursor {
     return (int) (acknowledged.nextPresent(from, end) - from);
   }
 
+  /** Shows all free messages, visible or not. */
+  void forEachFree(Subscription.Ranges ranges) {
+    long at = firstUnacknowledged();
+    while (lane.exists(at)) {
+      long stop = lane.extents.extentEnd(at);
+      long from = at;
+      while (from < stop) {
+        from = Math.min(stop, acknowledged.nextAbsent(from));
+        if (from < stop && inFlight.contains(from)) {
+          from = Math.min(stop, inFlight.nextAbsent(from));
+          continue;
+        }
+        long end = acknowledged.nextPresent(from, stop);
+        end = inFlight.nextPresent(from, end);
+        show(from, end, ranges);
+        from = end;
+      }
+      at = lane.extents.ceiling(stop);
+    }
+  }
+
+  /** Shows what is in flight, rising. */
+  void forEachInFlight(Subscription.Ranges ranges) {
+    long from = inFlight.nextPresent(0, Long.MAX_VALUE);
+    while (from != Long.MAX_VALUE) {
+      long end = inFlight.nextAbsent(from);
+      show(from, end, ranges);
+      from = inFlight.nextPresent(end, Long.MAX_VALUE);
+    }
+  }
+
+  private void show(long first, long end, Subscription.Ranges ranges) {
+    for (long from = first; from < end; ) {
+      int count = (int) Math.min(1 << 30, end - from);
+      ranges.range(lane.code(), from, count);
+      from += count;
+    }
+  }
+
   /** Takes one part of an extent as acknowledged; returns how many were not before. */
   long acknowledge(long from, long to) {
     takenBack(from, to);

@@ -181,11 +181,16 @@ public final class KeyViews {
     }
   }
 
-  /** Takes away what consumers own that are idle for too long, if any of that is free. */
-  public boolean evictIdle(long nowNanos) {
+  /**
+   * Takes away what consumers own that are idle for too long, if any of that is free.
+   *
+   * @param wanted whether others wait
+   * @return whether there was any
+   */
+  public boolean evictIdle(long nowNanos, boolean wanted) {
     boolean any = false;
     nextEvictionNanos = Long.MAX_VALUE;
-    for (long rest = ready() & ~held(); rest != 0; rest &= rest - 1) {
+    for (long rest = wanted ? ready() & ~held() : 0; rest != 0; rest &= rest - 1) {
       int key = Long.numberOfTrailingZeros(rest);
       KeyOwner owner = owners[key];
       if (owner == null || !owner.isIdle() || !isFree(key)) {

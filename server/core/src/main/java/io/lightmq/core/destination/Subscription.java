@@ -533,46 +533,13 @@ public final class Subscription {
   /** Shows all free messages, visible or not, as a purge takes them. */
   public void forEachFree(Ranges ranges) {
     for (Cursor cursor : cursors) {
-      forEachFree(cursor, ranges);
-    }
-  }
-
-  private static void forEachFree(Cursor cursor, Ranges ranges) {
-    long at = cursor.firstUnacknowledged();
-    while (cursor.lane.exists(at)) {
-      long stop = cursor.lane.extents.extentEnd(at);
-      long from = at;
-      while (from < stop) {
-        from = Math.min(stop, cursor.acknowledged.nextAbsent(from));
-        if (from < stop && cursor.inFlight.contains(from)) {
-          from = Math.min(stop, cursor.inFlight.nextAbsent(from));
-          continue;
-        }
-        long end = cursor.acknowledged.nextPresent(from, stop);
-        end = cursor.inFlight.nextPresent(from, end);
-        while (from < end) {
-          int count = (int) Math.min(1 << 30, end - from);
-          ranges.range(cursor.lane.code(), from, count);
-          from += count;
-        }
-      }
-      at = cursor.lane.extents.ceiling(stop);
+      cursor.forEachFree(ranges);
     }
   }
 
   /** Shows what is in flight in a lane, rising. */
   public void forEachInFlight(int lane, Ranges ranges) {
-    SequenceSet flying = cursor(lane).inFlight;
-    long from = flying.nextPresent(0, Long.MAX_VALUE);
-    while (from != Long.MAX_VALUE) {
-      long end = flying.nextAbsent(from);
-      while (from < end) {
-        int count = (int) Math.min(1 << 30, end - from);
-        ranges.range(lane, from, count);
-        from += count;
-      }
-      from = flying.nextPresent(end, Long.MAX_VALUE);
-    }
+    cursor(lane).forEachInFlight(ranges);
   }
 
   // ---- life ----

@@ -389,7 +389,10 @@ public final class Views {
   }
 
   void clear() {
-    plain = null;
+    if (plain != null) {
+      plain.clear();
+      plain = null;
+    }
     views.values().forEach(View::clear);
     views.clear();
     recent.values().forEach(View::clear);
