@@ -215,8 +215,7 @@ final class Batches {
   }
 
   private boolean isOver(Consumer consumer, int length) {
-    return wasCut()
-        || (gather.messages() > 0 && gather.bytes() + (long) length > consumer.bytes);
+    return wasCut() || (gather.messages() > 0 && gather.bytes() + (long) length > consumer.bytes);
   }
 
   /** Gives up a taken message that must not be delivered. */

@@ -193,8 +193,7 @@ final class DelayAdministration {
         recorder.whenDurable(
             () -> peer.reply(command.correlation(), new Peer.Reply.Json(json.toString())));
       } catch (Refusal refusal) {
-        peer.reply(
-            command.correlation(), new Peer.Reply.Failed(refusal.code(), refusal.text()));
+        peer.reply(command.correlation(), new Peer.Reply.Failed(refusal.code(), refusal.text()));
       }
     }
   }

@@ -34,9 +34,9 @@ import org.slf4j.LoggerFactory;
  * of hours that are not near cost no heap beyond the cursors; those of a near hour cost 12 bytes
  * each.
  *
- * <p>There are {@value #MAX_HOURS} holders at most, each with some 4 KB of heap; a message that needs
- * another one is refused. A turn moves 256 messages at most and looks only at holders with something
- * due, so that holders cost time only when they are due.
+ * <p>There are {@value #MAX_HOURS} holders at most, each with some 4 KB of heap; a message that
+ * needs another one is refused. A turn moves 256 messages at most and looks only at holders with
+ * something due, so that holders cost time only when they are due.
  *
  * <p>Due times are by the broker's clock: the arrival of the run or commit plus the delay. A
  * message whose destination is gone is skipped; one whose time to live is over first expires.
@@ -58,7 +58,9 @@ final class Delays {
   private static final int SLICES_PER_TURN = 4;
   private static final int MOVES_PER_TURN = 256;
 
-  /** Holders at a time: two destinations with messages for each hour of a year, or 16,384 others. */
+  /**
+   * Holders at a time: two destinations with messages for each hour of a year, or 16,384 others.
+   */
   static final int MAX_HOURS = 16_384;
 
   /** Holders that are looked at once a second whether they are done with. */

@@ -57,11 +57,7 @@ final class Janitor {
   private int left;
 
   Janitor(
-      ShardState state,
-      EntryReads reads,
-      Decisions decisions,
-      TurnTime time,
-      Executor nextTurn) {
+      ShardState state, EntryReads reads, Decisions decisions, TurnTime time, Executor nextTurn) {
     this.state = state;
     this.reads = reads;
     this.decisions = decisions;
@@ -171,8 +167,7 @@ final class Janitor {
     left--;
     long first = from;
     int shares = Math.max(1, subscriptions.size() / CHEAP_SUBSCRIPTIONS);
-    int most =
-        (int) Math.min(Math.max(LEAST_COUNT, SLICE_COUNT / shares), current.end() - first);
+    int most = (int) Math.min(Math.max(LEAST_COUNT, SLICE_COUNT / shares), current.end() - first);
     reads.read(
         needs,
         lane,

@@ -139,7 +139,11 @@ class MoveRecords {
 
   /** One record of both halves; of the first alone where the second is in no record. */
   void recordDurable(
-      Destination to, ByteBuffer entry, Mover.Goal goal, Runs.Checked wanted, @Nullable Acked acked) {
+      Destination to,
+      ByteBuffer entry,
+      Mover.Goal goal,
+      Runs.Checked wanted,
+      @Nullable Acked acked) {
     LaneRun run = wanted.byPriority().get(0);
     DurableLane lane = to.durable(run.priority());
     recorder.firstSequence(lane, 1);
@@ -157,7 +161,8 @@ class MoveRecords {
     counters.came(to.id(), lane.code(), lane.last(), time.millis());
   }
 
-  private void storeVolatile(Destination to, ByteBuffer entry, Mover.Goal goal, Runs.Checked wanted) {
+  private void storeVolatile(
+      Destination to, ByteBuffer entry, Mover.Goal goal, Runs.Checked wanted) {
     ByteBuffer message = goal.message();
     LaneRun run = wanted.byPriority().get(0);
     VolatileLane lane = to.swift(run.priority());

@@ -92,7 +92,10 @@ final class Mover {
 
     /** A message for all that want it. */
     Goal(
-        @Nullable Destination to, ByteBuffer message, long expiryMillis, ShardRecord.Reason reason) {
+        @Nullable Destination to,
+        ByteBuffer message,
+        long expiryMillis,
+        ShardRecord.Reason reason) {
       this(to, message, expiryMillis, reason, null);
     }
   }
@@ -127,8 +130,7 @@ final class Mover {
    *
    * @param wake makes the shard take another turn soon
    */
-  Mover(
-      EntryReads reads, MoveRecords records, Counters counters, TurnTime time, Runnable wake) {
+  Mover(EntryReads reads, MoveRecords records, Counters counters, TurnTime time, Runnable wake) {
     this.reads = reads;
     this.records = records;
     this.counters = counters;
@@ -149,8 +151,7 @@ final class Mover {
     if (line != null && line.isFailing()) {
       return Math.max(0, least);
     }
-    return (int)
-        Math.max(0, Math.max(least, Math.min(MAX_PER_LINE - own, MAX_WAITING - single)));
+    return (int) Math.max(0, Math.max(least, Math.min(MAX_PER_LINE - own, MAX_WAITING - single)));
   }
 
   /** Whether the target of a subscription's moves for a purpose took nothing when last tried. */

@@ -91,7 +91,8 @@ final class ShardParts {
     this.delays =
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
     this.retries = new Retries(mover, subscribing, time);
-    DeadLetterAdministration letters = new DeadLetterAdministration(state, reads, retries, time, later::soon);
+    DeadLetterAdministration letters =
+        new DeadLetterAdministration(state, reads, retries, time, later::soon);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
@@ -152,7 +153,8 @@ final class ShardParts {
   }
 
   /** Stands for the runner, which is made last. */
-  private static final class Later implements Decisions, Publishing.Admission, MoveRecords.ClientIds {
+  private static final class Later
+      implements Decisions, Publishing.Admission, MoveRecords.ClientIds {
     @Nullable ShardRunner runner;
     @Nullable Sessions sessions;
 

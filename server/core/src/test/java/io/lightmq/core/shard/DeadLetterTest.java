@@ -451,8 +451,7 @@ class DeadLetterTest {
 
   private static void begin(BrokerHarness h, FakePeer peer, long id, List<Received> some) {
     List<SequenceRange> ranges = some.stream().map(Received::range).toList();
-    h.broker.submit(
-        new Command.Begun(peer, 1, false, List.of(new Command.Acked(1, id, ranges))));
+    h.broker.submit(new Command.Begun(peer, 1, false, List.of(new Command.Acked(1, id, ranges))));
     h.loops.runUntilIdle();
   }
 }

@@ -34,8 +34,7 @@ class DelayFootprintTest {
     return h.open();
   }
 
-  private static void send(
-      BrokerHarness h, FakePeer peer, long id, long number, long delayMillis) {
+  private static void send(BrokerHarness h, FakePeer peer, long id, long number, long delayMillis) {
     int c = h.nextCorrelation();
     h.broker.submit(
         new Command.Publish(peer, c, id, number, 1, h.bytes(true, 0, delayMillis, "x")));
@@ -78,10 +77,7 @@ class DelayFootprintTest {
     show(
         "%d delayed messages: %d bytes of heap while their hour is far, %d once it is near;"
             + " %d bytes outside the heap",
-        count,
-        closed - before,
-        opened - before,
-        h.broker.metrics().directBytes());
+        count, closed - before, opened - before, h.broker.metrics().directBytes());
     assertThat(closed - before).isLessThan(count * 16L + (1 << 19));
     assertThat(opened - before).isLessThan(count * 48L + (1 << 19));
     h.close();

@@ -7,7 +7,6 @@ import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
-import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.BitSet;
 import java.util.List;
@@ -326,8 +325,7 @@ class DelayTest {
     }
 
     private void pull(FakePeer reader) {
-      h.broker.submit(
-          new Command.Pull(reader, 1, h.nextCorrelation(), 1_000, 1 << 20, 3_700_000));
+      h.broker.submit(new Command.Pull(reader, 1, h.nextCorrelation(), 1_000, 1 << 20, 3_700_000));
     }
 
     private void took(FakePeer reader, Received each) {

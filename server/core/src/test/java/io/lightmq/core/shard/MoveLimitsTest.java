@@ -33,8 +33,7 @@ class MoveLimitsTest {
       Arrays.fill(texts, "x");
       int c = h.nextCorrelation();
       h.broker.submit(
-          new Command.Publish(
-              peer, c, id, 0, texts.length, h.bytes(false, liveMillis, texts)));
+          new Command.Publish(peer, c, id, 0, texts.length, h.bytes(false, liveMillis, texts)));
       assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
     }
   }
@@ -85,8 +84,7 @@ class MoveLimitsTest {
     long other = h.producer(peer, OTHER);
     set(h, "other", "expiry", "expired");
     int c = h.nextCorrelation();
-    h.broker.submit(
-        new Command.Publish(peer, c, other, 0, 1, h.bytes(false, 0, 10_000, "due")));
+    h.broker.submit(new Command.Publish(peer, c, other, 0, 1, h.bytes(false, 0, 10_000, "due")));
     h.receipt(peer, c);
     send(h, peer, other, 1_000, 300);
     h.loops.advance(15 * SECOND);

@@ -180,8 +180,7 @@ final class MovingSimulation {
           message.acknowledged = true;
         }
         case 1, 2 -> {
-          h.broker.submit(
-              new Command.Return(consumer, 0, List.of(acked(some)), plant.attempted()));
+          h.broker.submit(new Command.Return(consumer, 0, List.of(acked(some)), plant.attempted()));
           h.loops.runUntilIdle();
           message.failures++;
         }
