@@ -4,7 +4,7 @@ import io.lightmq.client.link.ClientUri;
 import io.lightmq.client.link.LinkSettings;
 import io.lightmq.client.message.Jmsx;
 import io.lightmq.client.message.ObjectTrust;
-import io.lightmq.wire.NearNames;
+import io.lightmq.wire.entry.NearNames;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;

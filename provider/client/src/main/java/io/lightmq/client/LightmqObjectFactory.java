@@ -1,6 +1,6 @@
 package io.lightmq.client;
 
-import io.lightmq.wire.NearNames;
+import io.lightmq.wire.entry.NearNames;
 import java.util.Collections;
 import java.util.Hashtable;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.lightmq.jndi;
 import io.lightmq.client.LightmqConnectionFactory;
 import io.lightmq.client.LightmqQueue;
 import io.lightmq.client.LightmqTopic;
-import io.lightmq.wire.NearNames;
+import io.lightmq.wire.entry.NearNames;
 import jakarta.jms.Destination;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,7 +1,7 @@
 package io.lightmq.jndi;
 
 import io.lightmq.client.FactoryOptions;
-import io.lightmq.wire.NearNames;
+import io.lightmq.wire.entry.NearNames;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.lightmq.jndi;
 
 import io.lightmq.client.LightmqObjectFactory;
-import io.lightmq.wire.NearNames;
+import io.lightmq.wire.entry.NearNames;
 import java.util.ArrayList;
 import java.util.Hashtable;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.lightmq.wire;
+package io.lightmq.wire.entry;
 
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,4 +1,4 @@
-package io.lightmq.wire;
+package io.lightmq.wire.entry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
