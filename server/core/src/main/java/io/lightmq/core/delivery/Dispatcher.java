@@ -323,6 +323,11 @@ public final class Dispatcher {
       lines.heldOf(subscription).forEach(this::dispatch); // what they wait for may have gone
     }
     dispatch(subscription.view());
+    for (View view : unfinished.isEmpty() ? List.<View>of() : List.copyOf(unfinished)) {
+      if (view.subscription() == subscription && view != subscription.view()) {
+        dispatch(view); // which may know no match any more
+      }
+    }
   }
 
   private void dispatch(View view) {

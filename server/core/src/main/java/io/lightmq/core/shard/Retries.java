@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,11 @@ import org.jspecify.annotations.Nullable;
 final class Retries {
   /** The most letters that wait to be retried. */
   private static final int MAX_RETRIES = 100_000;
+
+  private static final int SLICE = 256;
+
+  /** Failed ones that are tried again in one second, at most. */
+  private static final int MAX_DUE = 4_096;
 
   private static final long FIRST_PAUSE_NANOS = 1_000_000_000L;
   private static final long LAST_PAUSE_NANOS = 60_000_000_000L;
@@ -85,6 +91,7 @@ final class Retries {
   private final Mover mover;
   private final Subscribing subscribing;
   private final TurnTime time;
+  private final Executor nextTurn;
   private final ArrayDeque<Wanted> waiting = new ArrayDeque<>();
   private final PriorityQueue<Wanted> failed =
       new PriorityQueue<>(Comparator.comparingLong(wanted -> wanted.againNanos));
@@ -92,7 +99,13 @@ final class Retries {
   /** Why letters were not taken when they were tried last. */
   private final Map<Place, String> failures = new HashMap<>();
 
-  Retries(Mover mover, Subscribing subscribing, TurnTime time) {
+  /** How many more may be moved in this second. */
+  private int left;
+
+  private boolean running;
+
+  Retries(Mover mover, Subscribing subscribing, TurnTime time, Executor nextTurn) {
+    this.nextTurn = nextTurn;
     this.mover = mover;
     this.subscribing = subscribing;
     this.time = time;
@@ -158,30 +171,51 @@ final class Retries {
     return failures.get(place);
   }
 
-  /** Once a second: moves as many letters as their rate allows. */
+  /** Once a second: moves as many letters as their rate allows, 256 in a turn. */
   void tick() {
-    while (!failed.isEmpty() && failed.element().againNanos - time.nanos() <= 0) {
+    for (int i = 0; i < MAX_DUE && isDue(); i++) {
       waiting.add(failed.remove());
     }
-    int most = waiting.isEmpty() ? 0 : waiting.element().rate;
-    for (int moved = 0; moved < most && !waiting.isEmpty(); ) {
-      Wanted next = waiting.element();
-      Place place = next.place;
-      Subscription from = place.from();
-      if (from.isClosed() || !from.isUnacknowledged(place.lane(), place.sequence())) {
-        failures.remove(place);
-      } else if (!from.isFree(place.lane(), place.sequence())) {
-        later(next, "a consumer has it, or another retry");
-      } else {
-        Retry retry = new Retry(next);
-        if (mover.room(from, retry.what()) == 0) {
-          return;
-        }
-        moved++;
-        mover.offer(from, place.lane(), place.sequence(), retry);
+    left = waiting.isEmpty() ? 0 : waiting.element().rate;
+    if (!running) {
+      running = true;
+      step();
+    }
+  }
+
+  private void step() {
+    running = false;
+    for (int i = 0; i < SLICE; i++) {
+      if (left == 0 || waiting.isEmpty() || !take(waiting.element())) {
+        return;
       }
       waiting.remove();
     }
+    running = true;
+    nextTurn.execute(this::step);
+  }
+
+  /** Begins a retry, or finds that there is none; false if too many are under way. */
+  private boolean take(Wanted next) {
+    Place place = next.place;
+    Subscription from = place.from();
+    if (from.isClosed() || !from.isUnacknowledged(place.lane(), place.sequence())) {
+      failures.remove(place);
+      return true;
+    }
+    if (!from.isFree(place.lane(), place.sequence())) {
+      later(next, "a consumer has it, or another retry");
+      return true;
+    }
+    if (!mover.offer(from, place.lane(), place.sequence(), new Retry(next))) {
+      return false;
+    }
+    left--;
+    return true;
+  }
+
+  private boolean isDue() {
+    return !failed.isEmpty() && failed.element().againNanos - time.nanos() <= 0;
   }
 
   private void later(Wanted wanted, String why) {

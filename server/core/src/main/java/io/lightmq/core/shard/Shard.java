@@ -329,9 +329,11 @@ final class Shard implements ShardBatch.Observer {
       takeMetrics();
     }
     parts.sessions().closeIdleLinks(64);
-    parts.delays().tick();
-    parts.janitor().tick();
-    parts.retries().tick();
+    if (!closing) { // nothing is recorded behind the record of an orderly stop
+      parts.delays().tick();
+      parts.janitor().tick();
+      parts.retries().tick();
+    }
     if (parts.publishing().isHolding()) {
       marksMoved();
     }
@@ -483,6 +485,7 @@ final class Shard implements ShardBatch.Observer {
       return;
     }
     String text = "the broker is shutting down";
+    parts.runner().endSlices();
     parts.withheld().releaseAll();
     parts.mover().end();
     for (PeerSession session : List.copyOf(parts.sessions().all())) {

@@ -90,7 +90,7 @@ final class ShardParts {
             BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
     this.delays =
         new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
-    this.retries = new Retries(mover, subscribing, time);
+    this.retries = new Retries(mover, subscribing, time, later::soon);
     DeadLetterAdministration letters =
         new DeadLetterAdministration(state, reads, retries, time, later::soon);
     this.janitor = new Janitor(state, reads, later, time, later::soon);

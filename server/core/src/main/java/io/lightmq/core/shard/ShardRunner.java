@@ -457,6 +457,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     slices.add(slice);
   }
 
+  /** Nothing goes on in other turns. */
+  void endSlices() {
+    slices.end();
+  }
+
   /** What waited for messages of the same key may be free now. */
   private void wakeWaiting(Subscription subscription) {
     if (subscription.duplicates() != null) {

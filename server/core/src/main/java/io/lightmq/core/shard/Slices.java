@@ -24,7 +24,9 @@ final class Slices {
 
   /** Adds a piece; called within a turn. */
   void add(Runnable piece) {
-    waiting.add(piece);
+    if (!ended) {
+      waiting.add(piece);
+    }
   }
 
   /** Sees to it that another turn has the next piece. */

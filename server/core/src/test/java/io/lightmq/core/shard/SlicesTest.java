@@ -105,4 +105,17 @@ class SlicesTest {
     assertThat(h.pull(peer, 1, 10)).extracting(FakePeer.Received::text).containsExactly("behind");
     h.close();
   }
+
+  @Test
+  void aPullThatWantsAnAnswerNowGetsOneAlsoWhereAllThatMatchedHasExpired() throws Exception {
+    open(500, 20_000);
+    FakePeer peer = h.attach();
+    assertThat(h.tryConsumer(peer, 1, LONG, Subscribe.QUEUE, null, "n = 1", false))
+        .isInstanceOf(Peer.Reply.ConsumerAttached.class);
+    h.loops.runUntilIdle();
+    h.loops.simulatedClock().advance(SECOND * 6 / 10);
+    assertThat(h.pull(peer, 1, 10)).isEmpty();
+    assertThat(peer.pullsDone).hasSize(1);
+    h.close();
+  }
 }
