@@ -309,9 +309,7 @@ public final class Dispatcher {
 
   /** Gives out what all subscriptions of a destination have. */
   public void dispatch(Destination destination) {
-    for (Subscription subscription : destination.subscriptions()) {
-      dispatch(subscription);
-    }
+    destination.subscriptions().forEach(this::dispatch);
   }
 
   /** Gives out what a subscription has, as long as pulls wait; first to those who want less. */
@@ -320,14 +318,10 @@ public final class Dispatcher {
     if (!views.isEmpty()) {
       Collection<View> some = views.takeLagging() ? List.copyOf(views.all()) : views.matching();
       some.forEach(this::dispatch);
+      views.all().stream().filter(unfinished::contains).toList().forEach(this::dispatch);
       lines.heldOf(subscription).forEach(this::dispatch); // what they wait for may have gone
     }
     dispatch(subscription.view());
-    for (View view : unfinished.isEmpty() ? List.<View>of() : List.copyOf(unfinished)) {
-      if (view.subscription() == subscription && view != subscription.view()) {
-        dispatch(view); // which may know no match any more
-      }
-    }
   }
 
   private void dispatch(View view) {

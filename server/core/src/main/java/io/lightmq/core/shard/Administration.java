@@ -39,7 +39,9 @@ final class Administration {
           "destination.purge",
           "dead-letters.list",
           "dead-letters.show",
-          "dead-letters.retry");
+          "dead-letters.retry",
+          "delayed.list",
+          "delayed.cancel");
 
   private static final Set<String> ARGUMENTS = Set.of("name", "kind", "force");
 

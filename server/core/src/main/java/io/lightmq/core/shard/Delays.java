@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * of hours that are not near cost no heap beyond the cursors; those of a near hour cost 12 bytes
  * each.
  *
- * <p>There are {@value #MAX_HOURS} holders at most, each with some 4 KB of heap; a message that
+ * <p>There are {@value #MAX_HOURS} holders at most, each with some 3.4 KB of heap; a message that
  * needs another one is refused. A turn moves 256 messages at most and looks only at holders with
  * something due, so that holders cost time only when they are due.
  *
