@@ -47,6 +47,10 @@ class CommandLineTest {
     assertThat(err.toString()).contains("Did you mean: destination list");
     assertThat(execute("dead-letters", "rety")).isEqualTo(2);
     assertThat(err.toString()).contains("Did you mean: dead-letters retry");
+    assertThat(execute("delayed", "cancl", "ID:1")).isEqualTo(2);
+    assertThat(err.toString()).contains("Did you mean: delayed cancel");
+    assertThat(execute("delayed", "cancel")).isEqualTo(2);
+    assertThat(err.toString()).contains("<id>");
     assertThat(execute("destinaton", "list")).isEqualTo(2);
     assertThat(err.toString()).contains("Did you mean: lightmq destination");
   }
