@@ -135,6 +135,34 @@ class MessageTest {
     assertThat(reader.bodyBytes()).isZero();
   }
 
+  private static boolean isGrouped(Object groupId) {
+    MessageWriter writer = writer(BodyType.MESSAGE).properties(Map.of("JMSXGroupID", groupId));
+    writer.finish();
+    return MessageReader.isGrouped(ByteBuffer.wrap(writer.toByteArray()), 0);
+  }
+
+  @Test
+  void aMessageIsGroupedIfItsGroupIdIsAStringThatIsNotEmpty() {
+    assertThat(isGrouped("g")).isTrue();
+    assertThat(isGrouped("")).isFalse();
+    assertThat(isGrouped(7)).isFalse();
+    assertThat(MessageReader.isGrouped(ByteBuffer.wrap(bytes(sample())), 0)).isFalse();
+  }
+
+  @Test
+  void aMovedMessageStaysInItsGroup() {
+    MessageWriter writer = writer(BodyType.MESSAGE).properties(Map.of("JMSXGroupID", "g"));
+    writer.finish();
+    ByteBuffer edited =
+        MessageEdit.withProperties(
+            ByteBuffer.wrap(writer.toByteArray()),
+            0,
+            writer.length(),
+            Map.of(MessageEdit.PREFIX + "Reason", "x"),
+            0);
+    assertThat(MessageReader.isGrouped(edited, edited.position())).isTrue();
+  }
+
   @Test
   void nullBodyIsNotAnEmptyBody() {
     assertThat(direct(writer(BodyType.TEXT).textBody(null)).textBody()).isNull();

@@ -137,4 +137,171 @@ class GroupTest {
       assertThat(second).isSorted();
     }
   }
+
+  // ---- who owns what ----
+
+  @Test
+  void oneGroupStaysWithItsConsumerWhileOthersWait() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    consume(peer, 2);
+    park(peer, 1, 1);
+    park(peer, 2, 1);
+    send(peer, "a:1");
+    settle(peer);
+    int owner = got(peer, 1).isEmpty() ? 2 : 1;
+    park(peer, 3 - owner, 10);
+    send(peer, "a:2", "a:3");
+    settle(peer);
+    assertThat(got(peer, 3 - owner)).isEmpty();
+    acknowledge(peer, owner, "a:1");
+    settle(peer);
+    assertThat(got(peer, 3 - owner)).isEmpty();
+    park(peer, owner, 10);
+    assertThat(got(peer, owner)).containsExactly("a:1", "a:2", "a:3");
+  }
+
+  @Test
+  void whatHasNoGroupGoesToAnybody() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    consume(peer, 2);
+    send(peer, "a:1");
+    assertThat(pull(peer, 1, 1)).containsExactly("a:1");
+    park(peer, 2, 1);
+    send(peer, ":1");
+    settle(peer);
+    assertThat(got(peer, 2)).containsExactly(":1");
+    send(peer, ":2");
+    assertThat(pull(peer, 1, 5)).containsExactly(":2");
+  }
+
+  /** One message of each of 300 groups. */
+  private List<String> sendToAll(FakePeer peer, String rest) throws Exception {
+    List<String> all = new ArrayList<>();
+    for (int from = 0; from < 300; from += 20) {
+      String[] some = new String[20];
+      for (int i = 0; i < 20; i++) {
+        some[i] = "g" + (from + i) + ":" + rest;
+      }
+      send(peer, some);
+      all.addAll(List.of(some));
+    }
+    return all;
+  }
+
+  @Test
+  void aNewConsumerTakesOverAGroupOnlyWhenNothingOfItIsInFlight() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    List<String> first = sendToAll(peer, "1");
+    assertThat(pull(peer, 1, 300)).isEqualTo(first);
+    sendToAll(peer, "2");
+    consume(peer, 2);
+    park(peer, 2, 300);
+    assertThat(got(peer, 2)).isEmpty();
+    acknowledge(peer, 1, first.subList(0, 299).toArray(String[]::new));
+    settle(peer);
+    assertThat(got(peer, 2)).isNotEmpty();
+    acknowledge(peer, 1, first.get(299));
+    park(peer, 2, 300);
+    park(peer, 1, 300);
+    assertThat(got(peer, 2).size() + got(peer, 1).size()).isEqualTo(600);
+    assertThat(got(peer, 2)).hasSizeBetween(100, 200).doesNotContainAnyElementsOf(got(peer, 1));
+  }
+
+  @Test
+  void threeConsumersOwnEquallyManyGroupsButForOne() throws Exception {
+    FakePeer peer = start();
+    for (int id = 1; id <= 3; id++) {
+      consume(peer, id);
+      park(peer, id, 300);
+    }
+    sendToAll(peer, "1");
+    for (int id = 1; id <= 3; id++) {
+      park(peer, id, 300);
+      assertThat(got(peer, id)).hasSizeBetween(60, 140);
+    }
+  }
+
+  @Test
+  void aConsumerThatGoesLeavesItsGroupsInOrderToTheOthers() throws Exception {
+    FakePeer peer = start();
+    FakePeer other = bench.attach(new UUID(2, 2), 1, 1, null);
+    consume(peer, 1);
+    consume(other, 2);
+    send(peer, "a:1", "a:2", "a:3", "a:4");
+    assertThat(pull(peer, 1, 2)).containsExactly("a:1", "a:2");
+    park(other, 2, 10);
+    assertThat(got(other, 2)).isEmpty();
+    bench.broker.submit(new Command.DetachConsumer(peer, 0, 1));
+    settle(peer);
+    assertThat(got(other, 2)).containsExactly("a:1", "a:2", "a:3", "a:4");
+  }
+
+  @Test
+  void aConsumerWhoseConnectionIsLostLeavesItsGroupsFlagged() throws Exception {
+    FakePeer peer = start();
+    FakePeer other = bench.attach(new UUID(2, 2), 1, 1, null);
+    consume(other, 1);
+    consume(peer, 2);
+    send(peer, "a:1", "a:2", "a:3");
+    assertThat(pull(other, 1, 2)).containsExactly("a:1", "a:2");
+    park(peer, 2, 10);
+    bench.broker.submit(new Command.Detach(other, false));
+    settle(peer);
+    assertThat(got(peer, 2)).containsExactly("a:1", "a:2", "a:3");
+    assertThat(peer.received).extracting(FakePeer.Received::deliveries).containsExactly(1, 1, 0);
+  }
+
+  @Test
+  void theLastMessageOfAGroupFreesItsKeyViewOnceItIsSettled() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    consume(peer, 2);
+    park(peer, 2, 10);
+    park(peer, 1, 10);
+    send(peer, "a:1", "a:2!", "a:3");
+    settle(peer);
+    int owner = got(peer, 1).isEmpty() ? 2 : 1;
+    assertThat(got(peer, owner)).containsExactly("a:1", "a:2!");
+    park(peer, owner, 10);
+    assertThat(got(peer, owner)).hasSize(2);
+    acknowledge(peer, owner, "a:1");
+    settle(peer);
+    assertThat(got(peer, 1).size() + got(peer, 2).size()).isEqualTo(2);
+    acknowledge(peer, owner, "a:2!");
+    settle(peer);
+    assertThat(got(peer, 1).size() + got(peer, 2).size()).isEqualTo(3);
+  }
+
+  @Test
+  void aConsumerAloneNeedNotSettleTheLastOfAGroupForTheNext() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    send(peer, "a:1", "a:2!", "a:3");
+    assertThat(pull(peer, 1, 2)).containsExactly("a:1", "a:2!");
+    assertThat(pull(peer, 1, 2)).containsExactly("a:3");
+  }
+
+  @Test
+  void anIdleConsumerLosesItsGroupsToOneThatWaitsForTenSeconds() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    consume(peer, 2);
+    List<String> first = sendToAll(peer, "1");
+    assertThat(pull(peer, 1, 300)).isEqualTo(first);
+    acknowledge(peer, 1, first.toArray(String[]::new));
+    park(peer, 2, 300);
+    sendToAll(peer, "2");
+    for (int i = 0; i < 20; i++) {
+      park(peer, 2, 300);
+    }
+    int own = got(peer, 2).size();
+    assertThat(own).isBetween(100, 200);
+    bench.loops.advance(9_000_000_000L);
+    assertThat(got(peer, 2)).hasSize(own);
+    bench.loops.advance(2_000_000_000L);
+    assertThat(got(peer, 2)).hasSize(300).doesNotHaveDuplicates();
+  }
 }
