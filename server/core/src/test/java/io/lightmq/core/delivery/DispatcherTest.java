@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.delivery.DeliveryBench.FakeOutlet;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Split;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.core.selector.InvalidSelectorException;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
@@ -487,5 +490,30 @@ class DispatcherTest {
     assertThat(first.consumers()).isEmpty();
     assertThat(one.buffers).isZero();
     assertThat(bench.memory.usedBytes()).isZero();
+  }
+
+  // ---- with selectors ----
+
+  private Consumer selecting(int id) throws InvalidSelectorException {
+    return dispatcher.attach(first, id, 1, subscription, Selector.parse("n = 7"), false);
+  }
+
+  private static long evaluations(Consumer consumer) {
+    Filter filter = consumer.view().filter();
+    return filter == null ? -1 : filter.evaluations();
+  }
+
+  @Test
+  void aPausedSubscriptionIsNotLookedThroughUntilItGoesOn() throws InvalidSelectorException {
+    bench.publish(queue, 300, 100);
+    subscription.pause(true);
+    Consumer consumer = selecting(1);
+    dispatcher.pull(consumer, 1, 10, 1000, 500);
+    bench.loops.runUntilIdle();
+    assertThat(evaluations(consumer)).isZero();
+    subscription.pause(false);
+    dispatcher.dispatch(subscription);
+    bench.loops.runUntilIdle();
+    assertThat(evaluations(consumer)).isEqualTo(300);
   }
 }

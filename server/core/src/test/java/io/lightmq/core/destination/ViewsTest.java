@@ -113,6 +113,7 @@ class ViewsTest {
       publish(2);
     }
     assertThat(view.matches()).isEqualTo(Views.MAX_MATCHES + 1);
+    assertThat(views.takeLagging()).as("asked again, also if all that it knows goes").isTrue();
     assertThat(view.unsifted()).isSameAs(queue.durable(4));
     subscription.acknowledge(LaneCode.durable(4), 1L << 32, Views.MAX_MATCHES + 1);
     assertThat(view.matches()).isZero();

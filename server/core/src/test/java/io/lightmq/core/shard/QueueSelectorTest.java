@@ -295,4 +295,20 @@ class QueueSelectorTest {
         .get(0)
         .selectorEvaluations();
   }
+
+  @Test
+  void aPullThatIsHeldForAMatchIsAnsweredWhenTheMatchGoes() throws Exception {
+    FakePeer peer = start();
+    publish(peer, true, List.of(new Sample(1, 4)));
+    consume(peer, 1, "n = 1");
+    bench.loops.delay("journal", 1_000_000_000L);
+    bench.broker.submit(new Command.Pull(peer, 1, 77, 10, 1 << 20, 0));
+    bench.loops.runUntilIdle();
+    assertThat(peer.pullsDone).isEmpty(); // the match waits for its Touched record
+    assertThat(peer.received).isEmpty();
+    bench.broker.submit(
+        new Command.Admin(peer, 500, "destination.purge", Map.of("name", QUEUE_NAME.name())));
+    bench.loops.advance(10_000_000_000L);
+    assertThat(peer.pullsDone).containsExactly("1/77/OK");
+  }
 }
