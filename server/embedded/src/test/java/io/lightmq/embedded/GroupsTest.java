@@ -109,7 +109,8 @@ class GroupsTest {
           if (got != null) {
             left--;
             String group = got.getStringProperty("JMSXGroupID");
-            assertThat(got.getIntProperty("JMSXGroupSeq")).isEqualTo(next.merge(group, 1, Integer::sum));
+            assertThat(got.getIntProperty("JMSXGroupSeq"))
+                .isEqualTo(next.merge(group, 1, Integer::sum));
             assertThat(owners.putIfAbsent(group, consumer)).isIn(null, consumer);
           }
         }

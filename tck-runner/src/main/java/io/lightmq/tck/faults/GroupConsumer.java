@@ -75,6 +75,7 @@ final class GroupConsumer {
     try (CutLine line = new CutLine(setup.port())) {
       String uri = "lightmq://127.0.0.1:" + line.port() + "?failover=false&prefetchMessages=100";
       Connection connection = new LightmqConnectionFactory(uri).createConnection();
+      connection.setExceptionListener(e -> {}); // its line is cut
       try {
         Session session = connection.createSession(mode == Session.SESSION_TRANSACTED, mode);
         MessageConsumer consumer = session.createConsumer(session.createQueue(queue));

@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages of 10,000 groups to one queue, and eight consumers of it that come and go at random:
- * the messages of each group are processed in order, by one consumer at a time, and none is missing.
+ * Messages of 10,000 groups to one queue, and eight consumers of it that come and go at random: the
+ * messages of each group are processed in order, by one consumer at a time, and none is missing.
  */
 final class GroupRounds {
   private static final String QUEUE = "groups";
@@ -179,12 +179,9 @@ final class GroupRounds {
         "%,d messages of %,d keys in %,d ms; %,d consumers came, %,d closed, %,d were cut off",
         messages, KEYS, millis, ids.get(), totals.closed, totals.cut);
     findings.note(
-        "%,d messages by listeners, %,d acknowledgements, %,d commits, %,d rollbacks; %,d came again",
-        totals.listened,
-        totals.acknowledged,
-        totals.committed,
-        totals.rolledBack,
-        ledger.again());
+        "%,d messages by listeners, %,d acknowledgements, %,d commits, %,d rollbacks; %,d came"
+            + " again",
+        totals.listened, totals.acknowledged, totals.committed, totals.rolledBack, ledger.again());
     findings.require(
         ledger.violations().isEmpty(),
         "order and ownership of the keys: %d violations",
@@ -195,6 +192,7 @@ final class GroupRounds {
       missing += sent[key] - ledger.highest(key);
     }
     findings.require(missing == 0, "%,d of %,d messages are missing", missing, messages);
-    findings.require(totals.cut > 0 && totals.rolledBack > 0, "consumers were cut off and rolled back");
+    findings.require(
+        totals.cut > 0 && totals.rolledBack > 0, "consumers were cut off and rolled back");
   }
 }

@@ -282,7 +282,8 @@ final class Sifter {
       behind.computeIfAbsent(view.subscription(), key -> new LinkedHashSet<>()).add(view);
       return;
     }
-    SiftTask task = new SiftTask(view, lane, filter == null ? null : filter.selector().evaluator(), from);
+    SiftTask task =
+        new SiftTask(view, lane, filter == null ? null : filter.selector().evaluator(), from);
     IdEquality id = view.idEquality();
     if (id != null && !learns) {
       task.passed =

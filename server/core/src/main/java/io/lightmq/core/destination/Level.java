@@ -131,8 +131,7 @@ final class Level {
       return keyed.run(first, keys, withLoose, bound, most);
     }
     long end = Math.min(bound, of.lane.extents.extentEnd(first));
-    return freeRun(
-        of, sifted == null ? null : sifted.matches, first, Math.min(end, first + most));
+    return freeRun(of, sifted == null ? null : sifted.matches, first, Math.min(end, first + most));
   }
 
   /** How many free messages, among some if these are given, follow one another below an end. */

@@ -141,9 +141,7 @@ public final class View {
     for (int rest = views == null ? ready : used; rest != 0; rest = without(rest, highest(rest))) {
       int priority = highest(rest);
       Level level = levels[priority];
-      if (level == null
-          || (ready & (1 << priority)) == 0
-          || !level.find(ownKeys, withLoose)) {
+      if (level == null || (ready & (1 << priority)) == 0 || !level.find(ownKeys, withLoose)) {
         ready = without(ready, priority);
         if (level != null && mayMatchMore(level)) {
           return false; // something of a higher priority may match

@@ -10,9 +10,9 @@ import java.util.PriorityQueue;
 
 /**
  * What waits for its next attempt: single messages, which are in flight to nobody meanwhile, whole
- * subscriptions and, where messages have keys, single key views, which give nothing out. All of it is in memory: after a restart the wait is
- * over at once, while the attempts are kept. At most {@link #MAX_MESSAGES} messages wait; what
- * comes beyond is free at once.
+ * subscriptions and, where messages have keys, single key views, which give nothing out. All of it
+ * is in memory: after a restart the wait is over at once, while the attempts are kept. At most
+ * {@link #MAX_MESSAGES} messages wait; what comes beyond is free at once.
  */
 @OwnedBy("shard")
 final class Withheld {

@@ -326,8 +326,7 @@ final class BrokerHarness {
     };
   }
 
-  private ByteBuffer message(
-      boolean persistent, long timeToLive, long delayMillis, Sample sample) {
+  private ByteBuffer message(boolean persistent, long timeToLive, long delayMillis, Sample sample) {
     MessageWriter writer = new MessageWriter(1 << 16);
     writer
         .start(

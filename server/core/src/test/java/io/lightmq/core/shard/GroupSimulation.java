@@ -239,8 +239,7 @@ final class GroupSimulation {
       int group = random.nextInt(groups * 4 / 3 + 1);
       String named = group >= groups ? null : "g" + group;
       int priority = random.nextInt(5) == 0 ? random.nextInt(10) : 4;
-      Message message =
-          new Message("m" + n, named, persistent, priority, random.nextBoolean());
+      Message message = new Message("m" + n, named, persistent, priority, random.nextBoolean());
       messages.put(message.text, message);
       Map<String, Object> properties = new HashMap<>(Map.of("odd", message.odd));
       String told = plant.group(named, n);
@@ -399,8 +398,7 @@ final class GroupSimulation {
     some.forEach(each -> messages.get(each.text()).holder = null);
     taker.held.removeAll(some);
     h.broker.submit(
-        new Command.Return(
-            taker.peer, 0, List.of(acked(taker, some)), random.nextBoolean()));
+        new Command.Return(taker.peer, 0, List.of(acked(taker, some)), random.nextBoolean()));
   }
 
   private void forget(Taker taker) {
