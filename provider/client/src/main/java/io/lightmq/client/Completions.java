@@ -116,8 +116,7 @@ final class Completions {
   }
 
   private boolean isFull(int bytes, int times) {
-    return places >= times * MAX_PLACES
-        || (places > 0 && placeBytes + bytes > times * maxBytes);
+    return places >= times * MAX_PLACES || (places > 0 && placeBytes + bytes > times * maxBytes);
   }
 
   private JMSException full() {

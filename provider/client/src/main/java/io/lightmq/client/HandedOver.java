@@ -69,7 +69,8 @@ final class HandedOver {
   Taken take() {
     return gate.look(
         () -> {
-          Taken taken = new Taken(new ArrayList<>(open), new ArrayList<>(lost), ended, lossFromNow());
+          Taken taken =
+              new Taken(new ArrayList<>(open), new ArrayList<>(lost), ended, lossFromNow());
           open = none();
           lost = none();
           return taken;

@@ -219,8 +219,7 @@ class AttackTest {
     await().until(() -> setting.getState() == Thread.State.WAITING);
     goOn.countDown();
     set.get(10, TimeUnit.SECONDS);
-    assertThat(List.of(next(), next(), next()))
-        .containsExactly("first a", "second b", "second c");
+    assertThat(List.of(next(), next(), next())).containsExactly("first a", "second b", "second c");
   }
 
   @Test

@@ -58,8 +58,7 @@ class CompletionBoundTest {
     broker.on(
         Frame.Publish.class,
         run ->
-            List.of(
-                new Frame.Receipts(List.of(new Frame.Done(run.correlation(), 1)), List.of())));
+            List.of(new Frame.Receipts(List.of(new Frame.Done(run.correlation(), 1)), List.of())));
   }
 
   private void open(int mode, int sendTimeoutMillis) throws Exception {

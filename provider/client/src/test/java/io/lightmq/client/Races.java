@@ -17,8 +17,7 @@ final class Races {
   private final ScriptedBroker broker;
   private final ClientSettings settings = ClientSettings.of(ClientUri.parse("lightmq://127.0.0.1"));
   private final Destinations destinations = new Destinations();
-  private final Messages messages =
-      new Messages(settings.trust(), destinations, settings.jmsx());
+  private final Messages messages = new Messages(settings.trust(), destinations, settings.jmsx());
   private final AtomicInteger places = new AtomicInteger();
   private final BrokerLink link =
       (BrokerLink)

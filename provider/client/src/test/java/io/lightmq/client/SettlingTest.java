@@ -58,7 +58,9 @@ class SettlingTest {
     return message == null ? "nothing" : ((TextMessage) message).getText();
   }
 
-  /** The broker gives back what a refused commit would have acknowledged, and counts the attempt. */
+  /**
+   * The broker gives back what a refused commit would have acknowledged, and counts the attempt.
+   */
   @Test
   void afterACommitThatTheBrokerRefusesTheOrderHolds() throws Exception {
     open(Session.SESSION_TRANSACTED);

@@ -271,7 +271,9 @@ class ForeignFilesTest {
   @Test
   void anOptionOfANameWithDotsIsRefusedWithTheNearest() {
     assertThatThrownBy(
-            () -> context("connectionFactory.shop.billing=lightmq://a:1\nconnection.shop.biling.user=u"))
+            () ->
+                context(
+                    "connectionFactory.shop.billing=lightmq://a:1\nconnection.shop.biling.user=u"))
         .hasMessageContaining("the nearest is shop.billing");
   }
 

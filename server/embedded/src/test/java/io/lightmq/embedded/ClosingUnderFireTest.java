@@ -43,7 +43,9 @@ class ClosingUnderFireTest {
   @ParameterizedTest
   @ValueSource(
       ints = {
-        Session.SESSION_TRANSACTED, Session.CLIENT_ACKNOWLEDGE, LightmqJms.INDIVIDUAL_ACKNOWLEDGE
+        Session.SESSION_TRANSACTED,
+        Session.CLIENT_ACKNOWLEDGE,
+        LightmqJms.INDIVIDUAL_ACKNOWLEDGE
       })
   void eachMessageIsSettledOnceAndNoneIsStuck(int mode) throws Exception {
     LightmqConnectionFactory factory =

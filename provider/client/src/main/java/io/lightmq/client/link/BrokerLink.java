@@ -106,10 +106,7 @@ public interface BrokerLink {
    * @param stale as for {@link #commit}: then there is nothing to do
    */
   CompletableFuture<Void> giveBack(
-      List<Frame.Acked> returned,
-      boolean attempted,
-      @Nullable String cause,
-      BooleanSupplier stale);
+      List<Frame.Acked> returned, boolean attempted, @Nullable String cause, BooleanSupplier stale);
 
   /**
    * Tells what a session has handed to its application, when the link comes to it; dropped while

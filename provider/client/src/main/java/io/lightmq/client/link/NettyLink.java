@@ -528,8 +528,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
   }
 
   @Override
-  public CompletableFuture<Void> acknowledgeSurely(
-      List<Frame.Acked> acked, BooleanSupplier stale) {
+  public CompletableFuture<Void> acknowledgeSurely(List<Frame.Acked> acked, BooleanSupplier stale) {
     return places.acknowledge(acked, stale);
   }
 

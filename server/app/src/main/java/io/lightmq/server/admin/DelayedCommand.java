@@ -11,7 +11,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code lightmq delayed}: looks at messages of a running broker that are not due, and drops them. */
+/**
+ * {@code lightmq delayed}: looks at messages of a running broker that are not due, and drops them.
+ */
 @Command(
     name = "delayed",
     description = "Lists messages that wait for their delivery time, and cancels them.",

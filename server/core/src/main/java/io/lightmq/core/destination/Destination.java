@@ -416,8 +416,8 @@ public final class Destination {
   }
 
   /**
-   * Writes the durable state: byte version 4, long id, byte kind, UTF name, settings, byte whether a
-   * persistent message with a key ever came, byte durable lanes, each of them rising: byte code,
+   * Writes the durable state: byte version 4, long id, byte kind, UTF name, settings, byte whether
+   * a persistent message with a key ever came, byte durable lanes, each of them rising: byte code,
    * extents, blocks with expiry; varint durable subscriptions, each of them. Places of entries are
    * not in it, nor {@link #keyPictures}.
    */

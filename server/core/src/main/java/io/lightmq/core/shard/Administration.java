@@ -104,10 +104,7 @@ final class Administration {
       if (!ARGUMENTS.contains(argument) && !DestinationSettings.KEYS.contains(argument)) {
         throw new Refusal(
             FaultCode.BAD_REQUEST,
-            "argument "
-                + argument
-                + " is unknown; "
-                + nearest(argument, known()));
+            "argument " + argument + " is unknown; " + nearest(argument, known()));
       }
     }
     Map<String, String> arguments = command.arguments();
