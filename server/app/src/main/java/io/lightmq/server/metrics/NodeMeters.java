@@ -45,6 +45,7 @@ public final class NodeMeters implements AutoCloseable {
   private final MultiCounter selectorEvaluations;
   private final MultiCounter selectorMicros;
   private NodeMetrics current;
+  private final MultiCounter keyViewMoves;
   private double ioWaitShare = Double.NaN;
 
   public NodeMeters(Supplier<NodeMetrics> node) {
@@ -74,6 +75,12 @@ public final class NodeMeters implements AutoCloseable {
     selectorMicros =
         new MultiCounter(
             registry, "lightmq.selector.micros", "Microseconds that took, from samples.");
+    keyViewMoves =
+        new MultiCounter(
+            registry, "lightmq.key.view.moves", "Key views of groups given to a consumer.");
+    multiGauge(
+        "lightmq.key.views.moving",
+        "Key views of groups that wait for what is in flight before they move.");
     multiGauge("lightmq.backlog.messages", "Messages that are not acknowledged.");
     multiGauge("lightmq.in.flight.messages", "Messages given to consumers, not acknowledged yet.");
     multiGauge("lightmq.consumers", "Consumers of the subscription.");
@@ -114,6 +121,7 @@ public final class NodeMeters implements AutoCloseable {
     Map<Tags, Long> suppressedNow = new HashMap<>();
     Map<Tags, Long> evaluationsNow = new HashMap<>();
     Map<Tags, Long> selectorMicrosNow = new HashMap<>();
+    Map<Tags, Long> keyViewMovesNow = new HashMap<>();
     Map<String, List<MultiGauge.Row<?>>> rows = new HashMap<>();
     for (DestinationUse destination : broker.destinations()) {
       Tags tags =
@@ -134,6 +142,10 @@ public final class NodeMeters implements AutoCloseable {
           evaluationsNow.put(inner, subscription.selectorEvaluations());
           selectorMicrosNow.put(inner, subscription.selectorNanos() / 1_000);
         }
+        if (subscription.keyViewMoves() > 0) {
+          keyViewMovesNow.put(inner, subscription.keyViewMoves());
+          row(rows, "lightmq.key.views.moving", inner, subscription.keyViewsMoving());
+        }
         row(rows, "lightmq.backlog.messages", inner, (double) subscription.backlog());
         row(rows, "lightmq.in.flight.messages", inner, (double) subscription.inFlight());
         row(rows, "lightmq.consumers", inner, subscription.consumers());
@@ -153,6 +165,7 @@ public final class NodeMeters implements AutoCloseable {
     suppressed.set(suppressedNow);
     selectorEvaluations.set(evaluationsNow);
     selectorMicros.set(selectorMicrosNow);
+    keyViewMoves.set(keyViewMovesNow);
     gauges.forEach(
         (name, gauge) -> gauge.register(rows.getOrDefault(name, new ArrayList<>()), true));
   }

@@ -32,7 +32,7 @@ class NodeMetersTest {
 
   private NodeMetrics reading() {
     SubscriptionUse subscription =
-        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345);
+        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345, 2, 64);
     DestinationUse orders =
         new DestinationUse(
             new DestinationName(DestinationKind.QUEUE, "orders"),
@@ -102,6 +102,8 @@ class NodeMetersTest {
     assertThat(line("lightmq_acknowledged_messages_total")).endsWith(" 500.0");
     assertThat(line("lightmq_selector_evaluations_total")).endsWith(" 40.0");
     assertThat(line("lightmq_selector_micros_total")).endsWith(" 12.0");
+    assertThat(line("lightmq_key_view_moves_total")).endsWith(" 64.0");
+    assertThat(line("lightmq_key_views_moving")).endsWith(" 2.0");
   }
 
   @Test

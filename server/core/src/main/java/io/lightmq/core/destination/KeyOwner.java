@@ -36,11 +36,6 @@ public abstract class KeyOwner {
     taken = 0;
   }
 
-  /** How many key views it owns. */
-  public final int ownedKeys() {
-    return Long.bitCount(owned);
-  }
-
   /** Whether it waits for messages. */
   protected abstract boolean isWaiting();
 

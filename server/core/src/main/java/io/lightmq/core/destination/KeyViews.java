@@ -313,14 +313,10 @@ public final class KeyViews {
     return watching || (surplus | ending) != 0;
   }
 
-  /** Key views that move: they give nothing until nothing of them is in flight. */
-  public int moving() {
-    return Long.bitCount(surplus | ending);
-  }
-
-  /** How often a key view was given to a consumer. */
-  public long moves() {
-    return moves;
+  /** How the key views are spread. */
+  KeyUse use(@Nullable String selector) {
+    List<Integer> owned = members.stream().map(each -> Long.bitCount(each.owned)).toList();
+    return new KeyUse(selector, owned, Long.bitCount(surplus | ending), moves);
   }
 
   /** Forgets who owns what: the subscription has ended. */

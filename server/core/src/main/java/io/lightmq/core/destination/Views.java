@@ -90,6 +90,24 @@ public final class Views {
     return plain != null;
   }
 
+  /** How key views are spread, for each selector and for consumers without one; none if not. */
+  public List<KeyUse> keyUse() {
+    if (plain == null) {
+      return List.of();
+    }
+    List<KeyUse> uses = new ArrayList<>();
+    addUse(plain, null, uses);
+    views.forEach((selector, view) -> addUse(view, selector.text(), uses));
+    return uses;
+  }
+
+  private static void addUse(View view, @Nullable String selector, List<KeyUse> uses) {
+    KeyViews keys = view.keys();
+    if (keys != null) {
+      uses.add(keys.use(selector));
+    }
+  }
+
   /** Whether something has to be given out when anything is settled. */
   public boolean isWatching() {
     if (plain == null) {

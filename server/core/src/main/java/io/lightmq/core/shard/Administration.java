@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.KeyUse;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
@@ -172,10 +173,31 @@ final class Administration {
           .number("backlog", subscription.backlog())
           .number("inFlight", subscription.inFlight())
           .number("acknowledged", settled.acknowledged)
-          .number("expired", settled.expired)
-          .endObject();
+          .number("expired", settled.expired);
+      showKeys(subscription, json);
+      json.endObject();
     }
     return json.endArray().endObject().toString();
+  }
+
+  /** How key views are spread, in a destination with groups. */
+  private static void showKeys(Subscription subscription, JsonWriter json) {
+    List<KeyUse> uses = subscription.views().keyUse();
+    if (uses.isEmpty()) {
+      return;
+    }
+    json.name("keyViews").beginArray();
+    for (KeyUse use : uses) {
+      json.beginObject();
+      if (use.selector() != null) {
+        json.text("selector", use.selector());
+      }
+      json.text("owned", use.owned().toString())
+          .number("moving", use.moving())
+          .number("moves", use.moves())
+          .endObject();
+    }
+    json.endArray();
   }
 
   private JsonWriter summary(Destination destination, JsonWriter json) {

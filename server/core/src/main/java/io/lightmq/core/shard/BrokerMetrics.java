@@ -159,6 +159,9 @@ public record BrokerMetrics(
    * @param selectorEvaluations how often its selector looked at a message since start, for itself
    *     and for others of the destination that have the same selector
    * @param selectorNanos what that took, from samples
+   * @param keyViewsMoving key views of a destination with groups that give nothing, because they
+   *     leave their consumer and something of them is in flight
+   * @param keyViewMoves how often one was given to a consumer
    */
   public record SubscriptionUse(
       String name,
@@ -172,5 +175,7 @@ public record BrokerMetrics(
       long oldestAgeMillis,
       long lagMillis,
       long selectorEvaluations,
-      long selectorNanos) {}
+      long selectorNanos,
+      int keyViewsMoving,
+      long keyViewMoves) {}
 }

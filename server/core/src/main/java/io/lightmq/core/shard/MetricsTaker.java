@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.KeyUse;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
@@ -186,6 +187,7 @@ final class MetricsTaker {
     long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
     long newest = Math.max(published.newestMillis, oldest);
     String name = subscription.name();
+    List<KeyUse> keys = subscription.views().keyUse();
     return new BrokerMetrics.SubscriptionUse(
         name == null ? "" : name,
         lower(subscription.kind()),
@@ -198,7 +200,9 @@ final class MetricsTaker {
         age,
         oldest == 0 ? 0 : newest - oldest,
         subscription.selectorEvaluations(),
-        subscription.selectorNanos());
+        subscription.selectorNanos(),
+        keys.stream().mapToInt(KeyUse::moving).sum(),
+        keys.stream().mapToLong(KeyUse::moves).sum());
   }
 
   /** When the oldest unacknowledged message of the durable lanes came; 0 if there is none. */
