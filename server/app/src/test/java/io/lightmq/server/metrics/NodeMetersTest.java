@@ -32,7 +32,8 @@ class NodeMetersTest {
 
   private NodeMetrics reading() {
     SubscriptionUse subscription =
-        new SubscriptionUse("", "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345, 2, 64);
+        new SubscriptionUse(
+            "", "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345, 2, 64);
     DestinationUse orders =
         new DestinationUse(
             new DestinationName(DestinationKind.QUEUE, "orders"),
