@@ -304,4 +304,152 @@ class GroupTest {
     bench.loops.advance(2_000_000_000L);
     assertThat(got(peer, 2)).hasSize(300).doesNotHaveDuplicates();
   }
+
+  // ---- what else happens to messages ----
+
+  @Test
+  void afterARestartGroupsAreKnownBeforeAnythingIsGivenOut() throws Exception {
+    FakePeer peer = start();
+    send(peer, "a:1", "a:2", "b:1", "c:1");
+    bench.close();
+    FakePeer again = start();
+    consume(again, 1);
+    consume(again, 2);
+    park(again, 1, 1);
+    park(again, 2, 10);
+    park(again, 1, 10);
+    int owner = got(again, 1).contains("a:1") ? 1 : 2;
+    assertThat(got(again, owner)).containsSubsequence("a:1", "a:2");
+    assertThat(got(again, 1).size() + got(again, 2).size()).isEqualTo(4);
+    assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("keyViews");
+  }
+
+  @Test
+  void groupsOfMessagesThatAreNotPersistentAreForgottenWithThem() throws Exception {
+    FakePeer peer = start();
+    publish(peer, false, "a:1");
+    assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("keyViews");
+    bench.close();
+    start();
+    assertThat(bench.admin("destination.show", Map.of("name", "orders")))
+        .doesNotContain("keyViews");
+  }
+
+  @Test
+  void theFirstGroupComesWhileOtherMessagesAreInFlight() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    consume(peer, 2);
+    send(peer, ":1", ":2", ":3", ":4");
+    assertThat(pull(peer, 1, 2)).containsExactly(":1", ":2");
+    send(peer, "a:1", "a:2", ":5");
+    assertThat(pull(peer, 2, 1)).containsExactly(":3");
+    park(peer, 2, 10);
+    park(peer, 1, 10);
+    List<String> all = new ArrayList<>(got(peer, 1));
+    all.addAll(got(peer, 2));
+    assertThat(all).containsExactlyInAnyOrder(":1", ":2", ":3", ":4", ":5", "a:1", "a:2");
+    acknowledge(peer, 1, ":1", ":2");
+    assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("\"moving\":0");
+  }
+
+  @Test
+  void ownAndLooseMessagesComeInOneOrderHighestPriorityFirst() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1);
+    send(peer, "a:1", ":1");
+    publish(peer, false, "a:2", ":2");
+    send(peer, "b:1", "a:urgent", ":urgent");
+    publish(peer, false, "b:urgent");
+    send(peer, ":3");
+    assertThat(pull(peer, 1, 100))
+        .containsExactly("a:urgent", ":urgent", "b:urgent", "a:1", ":1", "a:2", ":2", "b:1", ":3");
+  }
+
+  @Test
+  void whatIsAcknowledgedInATransactionMovesItsGroupOnceThatIsCommitted() throws Exception {
+    FakePeer peer = start();
+    FakePeer other = bench.attach(new UUID(2, 2), 1, 1, null);
+    consume(peer, 1);
+    consume(other, 2);
+    List<String> first = sendToAll(peer, "1");
+    assertThat(pull(peer, 1, 300)).isEqualTo(first);
+    sendToAll(peer, "2");
+    park(other, 2, 300);
+    assertThat(got(other, 2)).isEmpty();
+    bench.broker.submit(
+        new Command.Commit(
+            peer,
+            bench.nextCorrelation(),
+            1,
+            ++number,
+            List.of(),
+            List.of(
+                new Command.Acked(
+                    1, queue, List.of(ranges(peer, 1, first.toArray(String[]::new)))))));
+    settle(peer);
+    assertThat(got(other, 2)).isNotEmpty().allMatch(text -> text.endsWith(":2"));
+  }
+
+  @Test
+  void aMessageThatWaitsForItsNextAttemptHoldsUpItsOwnGroupOnly() throws Exception {
+    FakePeer peer = start();
+    assertThat(
+            bench.admin(
+                "destination.set",
+                Map.of("kind", "queue", "name", "orders", "redelivery-delay", "10s")))
+        .contains("10s");
+    consume(peer, 1);
+    send(peer, "a:1", "a:2", "b:1", ":1");
+    assertThat(pull(peer, 1, 1)).containsExactly("a:1");
+    bench.broker.submit(
+        new Command.Return(
+            peer,
+            bench.nextCorrelation(),
+            List.of(new Command.Acked(1, queue, List.of(ranges(peer, 1, "a:1")))),
+            true));
+    settle(peer);
+    assertThat(pull(peer, 1, 10)).containsExactly("b:1", ":1");
+    park(peer, 1, 10);
+    bench.loops.advance(11_000_000_000L);
+    assertThat(got(peer, 1)).containsExactly("a:1", "b:1", ":1", "a:1", "a:2");
+  }
+
+  @Test
+  void consumersWithEqualSelectorsShareTheGroupsThatMatch() throws Exception {
+    FakePeer peer = start();
+    consume(peer, 1, "odd = true");
+    consume(peer, 2, "odd = true");
+    park(peer, 1, 1);
+    park(peer, 2, 1);
+    send(peer, "a:1", "a:12", "a:2", "a:34", "a:3");
+    settle(peer);
+    int owner = got(peer, 1).isEmpty() ? 2 : 1;
+    park(peer, 3 - owner, 10);
+    park(peer, owner, 10);
+    assertThat(got(peer, owner)).containsExactly("a:1", "a:2", "a:3");
+    assertThat(got(peer, 3 - owner)).isEmpty();
+  }
+
+  @Test
+  void aConsumerThatAcknowledgesByPullingGetsItsGroupsInOrder() throws Exception {
+    FakePeer peer = start();
+    bench.tryConsumer(peer, 1, NAME, QUEUE, null, null, true);
+    bench.tryConsumer(peer, 2, NAME, QUEUE, null, null, true);
+    for (int n = 1; n <= 4; n++) {
+      sendToAll(peer, String.valueOf(n));
+    }
+    Map<String, List<String>> groups = new HashMap<>();
+    for (int round = 0; round < 100; round++) {
+      pull(peer, 1 + round % 2, 30);
+    }
+    for (FakePeer.Received each : peer.received) {
+      groups
+          .computeIfAbsent(
+              each.text().substring(0, each.text().indexOf(':')), key -> new ArrayList<>())
+          .add(each.text());
+    }
+    assertThat(groups).hasSize(300);
+    groups.values().forEach(texts -> assertThat(texts).hasSize(4).isSorted());
+  }
 }
