@@ -1,0 +1,152 @@
+package io.lightmq.core.destination;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.wire.entry.BodyType;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.MessageWriter;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class KeyViewsTest {
+  private final DirectMemory direct = new DirectMemory();
+  private final Destinations destinations =
+      new Destinations(new OffHeap(direct), new VolatileStore(direct, 1 << 24));
+  private final Destination queue =
+      destinations.create(
+          1, new DestinationName(DestinationKind.QUEUE, "q"), DestinationSettings.DEFAULT);
+  private final Subscription subscription =
+      queue.open(1, SubscriptionKind.QUEUE, null, null, false);
+  private final MessageWriter writer = new MessageWriter(1 << 12);
+  private long offset = 4096;
+
+  private final class Taker extends KeyOwner {
+    boolean waiting = true;
+
+    Taker() {
+      super(subscription);
+    }
+
+    @Override
+    protected boolean isWaiting() {
+      return waiting;
+    }
+
+    @Override
+    protected boolean isIdle() {
+      return !waiting && holding().size() == 0;
+    }
+  }
+
+  private KeyViews spread() {
+    queue.group(true);
+    KeyViews keys = subscription.view().keys();
+    assertThat(keys).isNotNull();
+    return keys;
+  }
+
+  private ByteBuffer message(String group) {
+    writer.start(BodyType.TEXT, 4, true, 0, 0).properties(Map.of("JMSXGroupID", group)).finish();
+    return ByteBuffer.wrap(writer.array(), 0, writer.length());
+  }
+
+  private void publish(ByteBuffer message) {
+    DurableLane lane = queue.durable(4);
+    long sequence = lane.tail(1);
+    lane.append(sequence, 1);
+    lane.entry(sequence, offset, 100);
+    offset += 100;
+    lane.show();
+    subscription.views().arrived(lane, sequence, message, 0, message.limit());
+  }
+
+  @Test
+  void sharesDifferByOneAtMostWhoeverComesAndGoes() {
+    KeyViews keys = spread();
+    Random random = new Random(5);
+    List<Taker> takers = new ArrayList<>();
+    for (int step = 0; step < 2_000; step++) {
+      if (takers.isEmpty() || (takers.size() < 90 && random.nextInt(5) < 3)) {
+        takers.add(new Taker());
+        keys.join(takers.get(takers.size() - 1));
+      } else {
+        keys.leave(takers.remove(random.nextInt(takers.size())));
+      }
+      long all = 0;
+      int fewest = Integer.MAX_VALUE;
+      int most = 0;
+      for (Taker taker : takers) {
+        assertThat(all & taker.owned).isZero();
+        all |= taker.owned;
+        fewest = Math.min(fewest, Long.bitCount(taker.owned));
+        most = Math.max(most, Long.bitCount(taker.owned));
+      }
+      assertThat(all).isEqualTo(takers.isEmpty() ? 0 : -1L);
+      assertThat(most - fewest)
+          .as("of %d", takers.size())
+          .isBetween(0, takers.isEmpty() ? most : 1);
+    }
+  }
+
+  @Test
+  void onlyWhatIsTooMuchMovesWhenOneMoreComes() {
+    KeyViews keys = spread();
+    List<Taker> takers = new ArrayList<>();
+    for (int i = 0; i < 9; i++) {
+      Map<Taker, Long> before = new HashMap<>();
+      takers.forEach(taker -> before.put(taker, taker.owned));
+      Taker added = new Taker();
+      takers.add(added);
+      keys.join(added);
+      before.forEach((taker, owned) -> assertThat(taker.owned & ~owned).isZero());
+      assertThat(Long.bitCount(added.owned)).isEqualTo(64 / takers.size());
+    }
+  }
+
+  @Test
+  void keysAreHashedAlikeForEver() {
+    KeyScan scan = new KeyScan();
+    List<Integer> codes = new ArrayList<>();
+    for (String group : List.of("a", "b", "order-4711", "\u00fcber", "\u65e5\u672c")) {
+      ByteBuffer message = message(group);
+      codes.add(scan.codeOf(message, 0, message.limit()));
+    }
+    assertThat(codes).as("key view + 1").containsExactly(33, 19, 3, 51, 24);
+    Map<Integer, Integer> spread = new HashMap<>();
+    for (int i = 0; i < 6_400; i++) {
+      ByteBuffer message = message("key-" + i);
+      spread.merge(scan.codeOf(message, 0, message.limit()), 1, Integer::sum);
+    }
+    assertThat(spread).hasSize(64);
+    assertThat(spread.values()).allMatch(count -> count > 50 && count < 150);
+  }
+
+  @Test
+  void aViewThatKnowsAMillionMessagesLooksNoFurtherUntilHalfOfThemAreGone() {
+    KeyViews keys = spread();
+    View view = subscription.view();
+    view.attached(1);
+    keys.join(new Taker());
+    ByteBuffer message = message("a");
+    for (int i = 0; i < Views.MAX_KNOWN + 100; i++) {
+      publish(message);
+    }
+    assertThat(view.matches()).isEqualTo(Views.MAX_KNOWN);
+    assertThat(view.isFull()).isTrue();
+    assertThat(view.unsifted()).isNull();
+    long first = 1L << 32;
+    subscription.acknowledge(LaneCode.durable(4), first, Views.MAX_KNOWN / 2 - 1);
+    assertThat(view.unsifted()).isNull();
+    subscription.acknowledge(LaneCode.durable(4), first + Views.MAX_KNOWN / 2 - 1, 1);
+    assertThat(view.isFull()).isFalse();
+    assertThat(view.unsifted()).isSameAs(queue.durable(4));
+    assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(first + Views.MAX_KNOWN);
+  }
+}
