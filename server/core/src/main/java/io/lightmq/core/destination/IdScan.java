@@ -43,7 +43,7 @@ public final class IdScan {
   static long hashOf(ByteBuffer buffer, int at, int length) {
     long hash = 0xCBF29CE484222325L;
     for (int i = 0; i < length; i++) {
-      hash = (hash ^ buffer.get(at + i)) * 0x100000001B3L;
+      hash = (hash ^ (buffer.get(at + i) & 0xFF)) * 0x100000001B3L;
     }
     hash = (hash ^ (hash >>> 32)) * 0x9E3779B97F4A7C15L;
     hash ^= hash >>> 29;
