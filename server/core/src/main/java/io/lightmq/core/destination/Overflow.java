@@ -110,10 +110,12 @@ public final class Overflow {
     }
     paused = false;
     int bytes = Math.max(batchBytes, store.length(store.oldest()));
-    obstacle = diskFull ? "the disk is full" : limitReached(bytes);
-    if (obstacle.isEmpty()) {
+    String reached = diskFull ? "the disk is full" : limitReached(bytes);
+    if (reached.isEmpty()) {
       wanted = false;
-      write(bytes);
+      write(bytes); // whether an obstacle is gone shows when it is written
+    } else {
+      obstacle = reached;
     }
   }
 
@@ -145,6 +147,7 @@ public final class Overflow {
           @Override
           public void written(OverflowFile file, int position) {
             memory.free(PURPOSE, batch);
+            obstacle = "";
             for (VolatileLane.Leaving each : leaving) {
               movedMessages += each.lane().left(each, file, position);
             }
