@@ -30,6 +30,10 @@ import java.nio.charset.StandardCharsets;
  *          message       see {@link MessageWriter}, to the end
  * </pre>
  *
+ * <p>A delayed message is never chunked. Until it is due its entry says instead which subscriptions
+ * there were when it came: at 72 the lowest id that no durable subscription had (unsigned, all bits
+ * for that or more), at 76 how many ids the process had given to what lives in memory only.
+ *
  * <p>Readers trust the fields after {@link #check} or {@link #isIntact} has accepted the entry.
  */
 public final class Entry {

@@ -9,7 +9,7 @@ package io.lightmq.wire.entry;
  * @param dueMillis when a delayed entry falls due by the broker's clock, 0 for at once
  * @param connectionId the producer's connection
  * @param holderId where the entry lives until it is released, 0 for none
- * @param chunk the entry's number among its chunks, from 0
+ * @param chunk the entry's number among its chunks, from 0; see {@link Entry} for delayed ones
  * @param chunks how many there are, 0 for a whole message
  * @param user the producer's user name in UTF-8, at most 255 bytes; not copied
  */
@@ -48,6 +48,21 @@ public record EntryStamp(
       long connectionId,
       byte[] user) {
     this(lane, flags, destinationId, enqueuedMillis, 0, connectionId, 0, 0, 0, user);
+  }
+
+  /** The same for a delayed entry, with what it says of its arrival in the fields for chunks. */
+  public EntryStamp arrival(int durables, int others) {
+    return new EntryStamp(
+        lane,
+        flags,
+        destinationId,
+        enqueuedMillis,
+        dueMillis,
+        connectionId,
+        holderId,
+        durables,
+        others,
+        user);
   }
 
   /** The same for an entry that falls due at a time. */

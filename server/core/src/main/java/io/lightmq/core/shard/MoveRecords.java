@@ -75,7 +75,7 @@ class MoveRecords {
   boolean record(Move move, ByteBuffer entry, Mover.Goal goal) {
     Destination to = goal.to();
     boolean persistent = Entry.isPersistent(entry, 0);
-    Runs.Checked wanted = to == null ? null : wanted(to, entry, goal);
+    Runs.Checked wanted = to == null ? null : wanted(move.from().destination(), to, entry, goal);
     Placement placement =
         to == null || wanted == null
             ? Placement.NOWHERE
@@ -116,7 +116,8 @@ class MoveRecords {
   }
 
   /** The message as a run, with who does not want it. */
-  private Runs.Checked wanted(Destination to, ByteBuffer entry, Mover.Goal goal) {
+  private Runs.Checked wanted(
+      Destination from, Destination to, ByteBuffer entry, Mover.Goal goal) {
     ByteBuffer message = goal.message();
     ByteBuffer run = ByteBuffer.allocate(4 + message.remaining());
     run.putInt(message.remaining()).put(message.duplicate()).flip();
@@ -133,8 +134,10 @@ class MoveRecords {
       return placing.only(only, checked);
     }
     long connection = Entry.connectionId(entry, 0);
-    return placing.select(
-        new Selecting.Sender(connection, clientIds.clientId(connection)), to, checked);
+    var sender = new Selecting.Sender(connection, clientIds.clientId(connection));
+    return from.isHidden() && !to.kind().isQueue()
+        ? placing.select(sender, to, checked, Arrival.of(entry))
+        : placing.select(sender, to, checked);
   }
 
   /** One record of both halves; of the first alone where the second is in no record. */

@@ -77,6 +77,12 @@ final class Placing {
     return checkSkips(run, selecting.select(sender, destination, run));
   }
 
+  /** The same for those of the subscriptions that a delayed message found when it came. */
+  Runs.Checked select(
+      Selecting.Sender sender, Destination destination, Runs.Checked run, Arrival arrival) {
+    return checkSkips(run, selecting.select(sender, destination, run, arrival));
+  }
+
   /** The run for one subscription alone, whatever its selector and those of others say. */
   Runs.Checked only(Subscription wanting, Runs.Checked run) {
     BitSet all = new BitSet(run.count());
@@ -237,13 +243,15 @@ final class Placing {
 
   private EntryStamp stamp(
       PeerSession session, Destination destination, int lane, boolean persistent) {
-    return new EntryStamp(
-        lane,
-        persistent ? Entry.PERSISTENT : 0,
-        destination.id(),
-        time.millis(),
-        session.peer().connectionId(),
-        session.user());
+    EntryStamp stamp =
+        new EntryStamp(
+            lane,
+            persistent ? Entry.PERSISTENT : 0,
+            destination.id(),
+            time.millis(),
+            session.peer().connectionId(),
+            session.user());
+    return destination.isHidden() ? Arrival.note(stamp, state) : stamp;
   }
 
   /**

@@ -52,14 +52,20 @@ final class Selecting {
    * want all of it. Its count may be 0.
    */
   Runs.Checked select(Sender sender, Destination destination, Runs.Checked run) {
-    if (destination.partialSubscriptions() == 0) {
-      return run;
-    }
+    return destination.partialSubscriptions() == 0 ? run : select(sender, destination, run, null);
+  }
+
+  /** The same; subscriptions that were not there at the arrival want nothing. */
+  Runs.Checked select(
+      Sender sender, Destination destination, Runs.Checked run, @Nullable Arrival arrival) {
     Map<Filter, BitSet> failed = evaluate(destination, run);
     List<Skip> skips = new ArrayList<>();
     BitSet unwanted = null;
     for (Subscription subscription : destination.subscriptions()) {
-      BitSet skipped = skipped(sender, subscription, failed, run.count());
+      BitSet skipped =
+          arrival == null || arrival.had(subscription)
+              ? skipped(sender, subscription, failed, run.count())
+              : all(run.count());
       if (!skipped.isEmpty()) {
         skips.add(new Skip(subscription, skipped));
       }
@@ -76,12 +82,16 @@ final class Selecting {
   private static BitSet skipped(
       Sender sender, Subscription subscription, Map<Filter, BitSet> failed, int count) {
     if (subscription.refuses(sender.connectionId(), sender.clientId())) {
-      BitSet all = new BitSet(count);
-      all.set(0, count);
-      return all;
+      return all(count);
     }
     Filter filter = subscription.filter();
     return filter == null ? NONE : failed.getOrDefault(filter, NONE);
+  }
+
+  private static BitSet all(int count) {
+    BitSet all = new BitSet(count);
+    all.set(0, count);
+    return all;
   }
 
   private Map<Filter, BitSet> evaluate(Destination destination, Runs.Checked run) {

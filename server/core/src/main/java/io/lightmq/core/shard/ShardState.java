@@ -56,6 +56,10 @@ final class ShardState {
   private long epoch;
   private boolean stopped;
   private long nextSubscriptionId = 1;
+
+  /** Ids that this process has given to what lives in memory only; in no record. */
+  private long volatileIds;
+
   private @Nullable ChangeListener listener;
   private long pictures;
 
@@ -86,6 +90,16 @@ final class ShardState {
   /** The lowest subscription id that was never used. */
   long nextSubscriptionId() {
     return nextSubscriptionId;
+  }
+
+  /** How many ids this process has given to what lives in memory only. */
+  long volatileIds() {
+    return volatileIds;
+  }
+
+  /** The number of the next such id. */
+  long takeVolatileId() {
+    return volatileIds++;
   }
 
   /** A durable subscription by its name, or null. */

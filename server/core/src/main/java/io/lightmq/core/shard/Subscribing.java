@@ -36,7 +36,12 @@ final class Subscribing {
   /** The longest name of a subscription, and the longest client id. */
   static final int MAX_NAME_CHARS = 512;
 
-  private static final long VOLATILE_ID = 1L << 62;
+  static final long VOLATILE_ID = 1L << 62;
+
+  /** The lower bits of such an id count in this process; above them stands the shard epoch. */
+  static final int VOLATILE_ID_BITS = 31;
+
+  static final long VOLATILE_ID_COUNT = (1L << VOLATILE_ID_BITS) - 1;
 
   private final ShardState state;
   private final Recorder recorder;
@@ -45,7 +50,6 @@ final class Subscribing {
   private final boolean createOnFirstUse;
   private final Counters counters;
   private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
-  private long volatileIds;
 
   Subscribing(
       ShardState state,
@@ -63,7 +67,7 @@ final class Subscribing {
   }
 
   private long volatileId() {
-    return VOLATILE_ID | (state.epoch() << 31) | volatileIds++;
+    return VOLATILE_ID | (state.epoch() << VOLATILE_ID_BITS) | state.takeVolatileId();
   }
 
   // ---- destinations ----

@@ -123,18 +123,60 @@ class DelayTest {
   }
 
   @Test
-  void aDelayedMessageOfATopicGoesToWhoSubscribesWhenItIsDue() throws Exception {
+  void aDelayedMessageOfATopicGoesToWhoHadSubscribedWhenItWasSent() throws Exception {
     BrokerHarness h = open(4);
-    FakePeer peer = h.attach();
+    FakePeer peer = h.attach(new UUID(4, 4), 1, 1, "client");
     long id = h.producer(peer, TOPIC);
+    h.consumer(peer, 1, TOPIC, Subscribe.PLAIN, null);
+    h.consumer(peer, 2, TOPIC, Subscribe.DURABLE, "older");
+    h.consumer(peer, 3, TOPIC, Subscribe.SHARED, "shared");
     send(h, peer, id, 1, 10_000, "persistent");
     send(h, peer, id, 0, 10_000, "not");
-    h.consumer(peer, 1, TOPIC, Subscribe.PLAIN, null);
+    h.consumer(peer, 4, TOPIC, Subscribe.PLAIN, null);
+    h.consumer(peer, 5, TOPIC, Subscribe.DURABLE, "younger");
+    h.consumer(peer, 6, TOPIC, Subscribe.SHARED, "younger, shared");
+    h.consumer(peer, 7, TOPIC, Subscribe.SHARED, "shared");
+    send(h, peer, id, 2, 9_000, "second");
     h.loops.advance(11 * SECOND);
+    for (int old = 1; old <= 3; old++) {
+      assertThat(texts(h.pull(peer, old, 10)))
+          .containsExactlyInAnyOrder("persistent", "not", "second");
+    }
+    for (int young = 4; young <= 6; young++) {
+      assertThat(texts(h.pull(peer, young, 10))).containsExactly("second");
+    }
+    h.close();
+  }
+
+  @Test
+  void whoSubscribesAfterTheSendGetsNothingOfItThroughRestartsToo() throws Exception {
+    BrokerHarness h = open(14);
+    UUID link = new UUID(4, 5);
+    FakePeer peer = h.attach(link, 1, 1, "client");
+    long id = h.producer(peer, TOPIC);
+    h.consumer(peer, 1, TOPIC, Subscribe.DURABLE, "older");
     h.consumer(peer, 2, TOPIC, Subscribe.PLAIN, null);
-    h.loops.runUntilIdle();
-    assertThat(texts(h.pull(peer, 1, 10))).containsExactlyInAnyOrder("persistent", "not");
-    assertThat(h.pull(peer, 2, 10)).isEmpty();
+    send(h, peer, id, 1, 7_200_000, "first");
+    h.consumer(peer, 3, TOPIC, Subscribe.DURABLE, "between");
+    send(h, peer, id, 2, 7_200_000, "second");
+    h.crash(true);
+    h.open();
+    FakePeer again = h.attach(link, 2, 1, "client");
+    h.consumer(again, 4, TOPIC, Subscribe.DURABLE, "younger");
+    h.consumer(again, 5, TOPIC, Subscribe.PLAIN, null);
+    h.close();
+    h.open();
+    FakePeer last = h.attach(link, 3, 1, "client");
+    h.consumer(last, 6, TOPIC, Subscribe.PLAIN, null);
+    h.loops.advance(7_201 * SECOND);
+    h.consumer(last, 1, TOPIC, Subscribe.DURABLE, "older");
+    h.consumer(last, 3, TOPIC, Subscribe.DURABLE, "between");
+    h.consumer(last, 4, TOPIC, Subscribe.DURABLE, "younger");
+    assertThat(texts(h.pull(last, 1, 10))).containsExactly("first", "second");
+    assertThat(texts(h.pull(last, 3, 10))).containsExactly("second");
+    assertThat(h.pull(last, 4, 10)).isEmpty();
+    assertThat(h.pull(last, 6, 10)).isEmpty();
+    assertThat(h.admin("destination.show", Map.of("name", "news"))).contains("\"delayed\":0");
     h.close();
   }
 
