@@ -59,7 +59,8 @@ final class Delays {
   private static final int MOVES_PER_TURN = 256;
 
   /**
-   * Holders at a time: two destinations with messages for each hour of a year, or 16,384 others.
+   * Holders at a time: not quite two destinations with messages for each of the 8,760 hours of a
+   * year, or any others.
    */
   static final int MAX_HOURS = 16_384;
 
@@ -420,21 +421,61 @@ final class Delays {
     }
 
     @Override
+    public String place(Subscription from) {
+      return placeOf(hour);
+    }
+
+    @Override
+    public Mover.@Nullable Errand instead(ByteBuffer entry) {
+      long expiry = Entry.expiryMillis(entry, 0);
+      return expiry != 0 && expiry <= time.millis() ? new Expired(hour) : null;
+    }
+
+    @Override
     public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
       Destination to = state.destinations().find(hour.destinationId());
-      long expiry = Entry.expiryMillis(entry, 0);
-      if (to != null && expiry != 0 && expiry <= time.millis()) {
-        return deadLetters.expiredBefore(to, entry);
-      }
       ByteBuffer message = entry.slice(Entry.messageOffset(entry, 0), Entry.messageBytes(entry, 0));
-      return new Mover.Goal(to, message, expiry, Reason.MOVED);
+      return new Mover.Goal(to, message, Entry.expiryMillis(entry, 0), Reason.MOVED);
+    }
+
+    @Override
+    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {}
+  }
+
+  /** A message that expired before it was due; in a line of its own, since its queue may fail. */
+  private final class Expired implements Mover.Errand {
+    private final DueHour hour;
+
+    Expired(DueHour hour) {
+      this.hour = hour;
+    }
+
+    @Override
+    public String what() {
+      return DeadLetters.EXPIRED;
+    }
+
+    @Override
+    public String place(Subscription from) {
+      return placeOf(hour);
+    }
+
+    @Override
+    public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
+      Destination of = state.destinations().find(hour.destinationId());
+      return of == null
+          ? new Mover.Goal(null, ByteBuffer.allocate(0), 0, Reason.EXPIRED)
+          : deadLetters.expiredBefore(of, entry);
     }
 
     @Override
     public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {
-      if (goal.reason() == Reason.EXPIRED) {
-        counters.allExpired++;
-      }
+      counters.allExpired++;
     }
+  }
+
+  private String placeOf(DueHour hour) {
+    Destination destination = state.destinations().find(hour.destinationId());
+    return destination == null ? "a deleted destination" : destination.name().name();
   }
 }

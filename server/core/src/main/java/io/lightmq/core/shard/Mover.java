@@ -24,8 +24,9 @@ import org.slf4j.LoggerFactory;
  * then one record publishes it there and acknowledges it here, so that it is in one place whatever
  * fails.
  *
- * <p>Moves of one subscription for one purpose are a {@link MoveLine} and are recorded in the order
- * in which they were offered; lines take turns. If a target takes nothing, its line waits, for 1 s
+ * <p>Moves of one subscription for one purpose are a {@link MoveLine}. Single ones are recorded in
+ * the order in which they were offered, before those of {@link #offerRange}, which go by lane and
+ * sequence; lines take turns. If a target takes nothing, its line waits, for 1 s
  * at first and 60 s at most, and holds up no other; a message that fails for a reason of its own
  * waits beside its line. Each failure is counted.
  */
@@ -56,6 +57,16 @@ final class Mover {
   interface Errand {
     /** Names the purpose; moves of one subscription with the same one share a line. */
     String what();
+
+    /** Names where the message is, as a user knows it. */
+    default String place(Subscription from) {
+      return from.destination().name().name();
+    }
+
+    /** What the message is to be moved for instead, in the line of that; null for this. */
+    default @Nullable Errand instead(ByteBuffer entry) {
+      return null;
+    }
 
     /**
      * Decides where the message goes, on its entry as it is stored; null to leave it where it is,
@@ -102,6 +113,7 @@ final class Mover {
 
   private final EntryReads reads;
   private final MoveRecords records;
+  private final Ready ready;
   private final Counters counters;
   private final TurnTime time;
   private final Runnable wake;
@@ -130,8 +142,15 @@ final class Mover {
    *
    * @param wake makes the shard take another turn soon
    */
-  Mover(EntryReads reads, MoveRecords records, Counters counters, TurnTime time, Runnable wake) {
+  Mover(
+      EntryReads reads,
+      MoveRecords records,
+      Ready ready,
+      Counters counters,
+      TurnTime time,
+      Runnable wake) {
     this.reads = reads;
+    this.ready = ready;
     this.records = records;
     this.counters = counters;
     this.time = time;
@@ -365,9 +384,14 @@ final class Mover {
     if (entry == null) {
       throw new Refusal(FaultCode.DAMAGED, "the message cannot be read: " + move.failureText());
     }
+    Errand other = move.errand().instead(entry);
+    if (other != null) {
+      offerRange(move.from(), move.lane(), move.sequence(), 1, other);
+      return true;
+    }
     Goal goal = move.errand().decide(move.from(), move.lane(), move.sequence(), entry);
     if (goal == null) {
-      move.giveBack();
+      giveBack(move);
       return true;
     }
     if (!records.record(move, entry, goal)) {
@@ -375,6 +399,12 @@ final class Mover {
     }
     move.errand().done(move.from(), move.lane(), move.sequence(), goal);
     return true;
+  }
+
+  /** The message is free again, and whoever waits may have it. */
+  private void giveBack(Move move) {
+    move.giveBack();
+    ready.add(move.from());
   }
 
   // ---- what fails ----
@@ -386,7 +416,7 @@ final class Mover {
       line.batch.remove();
       single--;
       reading--;
-      move.giveBack();
+      giveBack(move);
       return true;
     }
     boolean own =
@@ -401,11 +431,11 @@ final class Mover {
       move.forgetBytes();
       move.againNanos = time.nanos() + pauseNanos(move.tries++);
       aside.add(move);
-      tell(line, refusal, move.tries, move.againNanos, "A message");
+      tell(line, move, refusal, move.tries, move.againNanos, "A message");
       return true;
     }
     pause(line, pauseNanos(line.tries++));
-    tell(line, refusal, line.tries, line.againNanos, line.size() + " messages");
+    tell(line, move, refusal, line.tries, line.againNanos, line.size() + " messages");
     return false;
   }
 
@@ -425,7 +455,8 @@ final class Mover {
     return Math.min(FIRST_RETRY_NANOS << Math.min(tries, 6), LAST_RETRY_NANOS);
   }
 
-  private void tell(MoveLine line, Refusal refusal, int tries, long againNanos, String what) {
+  private void tell(
+      MoveLine line, Move move, Refusal refusal, int tries, long againNanos, String what) {
     long now = time.nanos();
     if ((line.loggedNanos != Long.MIN_VALUE && now - line.loggedNanos < LOG_NANOS)
         || (loggedNanos != Long.MIN_VALUE && now - loggedNanos < LOG_ANY_NANOS)) {
@@ -438,7 +469,7 @@ final class Mover {
             + " times, again in {} s; moves of other destinations go on; the next line on this one"
             + " comes in 60 s at the earliest",
         what,
-        line.from().destination().name().name(),
+        move.errand().place(line.from()),
         line.key().what(),
         refusal.text(),
         tries,

@@ -77,6 +77,7 @@ final class ShardParts {
         new Mover(
             reads,
             moves.make(recorder, placing, later, ready, counters, time, later),
+            ready,
             counters,
             time,
             later::wake);

@@ -382,6 +382,26 @@ class DeadLetterTest {
   }
 
   @Test
+  void whatIsNoDeadLetterAfterAllComesToAConsumerThatWaits() throws Exception {
+    BrokerHarness h = new BrokerHarness(15).open();
+    long id = send(h, POISON, "bad");
+    set(h, POISON, "dead-letter", "$lightmq.refused");
+    FakePeer peer = consuming(h, POISON);
+    for (int i = 0; i < 3; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    h.loops.advance(1_000_000_000L);
+    set(h, POISON, "max-attempts", "0");
+    int before = peer.received.size();
+    h.broker.submit(new Command.Pull(peer, 1, h.nextCorrelation(), 1, 1 << 20, 60_000));
+    h.loops.advance(10_000_000_000L);
+    assertThat(peer.received.subList(before, peer.received.size()))
+        .extracting(Received::text)
+        .containsExactly("bad");
+    h.close();
+  }
+
+  @Test
   void whatASessionGaveBackAndDidNotBeginAgainIsNotChargedWhenItsConnectionIsLost()
       throws Exception {
     for (boolean attempted : new boolean[] {true, false}) {

@@ -226,6 +226,32 @@ class DelayTest {
   }
 
   @Test
+  void whatExpiresBeforeItIsDueHoldsUpNothingIfItsQueueTakesNothing() throws Exception {
+    BrokerHarness h = open(9);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    h.admin("destination.set", Map.of("name", "later", "expiry", "$lightmq.refused"));
+    for (int number = 1; number <= 3; number++) {
+      int c = h.nextCorrelation();
+      h.broker.submit(
+          new Command.Publish(peer, c, id, number, 1, h.bytes(true, 5_000, 10_000, "too late")));
+      h.receipt(peer, c);
+    }
+    send(h, peer, id, 4, 10_001, "due");
+    send(h, peer, id, 5, 12_000, "due later");
+    h.loops.advance(13 * SECOND);
+    FakePeer reader = consuming(h, QUEUE);
+    assertThat(texts(h.pull(reader, 1, 10))).containsExactly("due", "due later");
+    assertThat(h.admin("destination.show", Map.of("name", "later"))).contains("\"delayed\":3");
+    h.admin("destination.set", Map.of("name", "later", "expiry", "expired"));
+    h.loops.advance(61 * SECOND);
+    FakePeer expired = consuming(h, new DestinationName(DestinationKind.QUEUE, "expired"));
+    assertThat(h.pull(expired, 1, 10)).hasSize(3);
+    assertThat(h.admin("destination.show", Map.of("name", "later"))).contains("\"delayed\":0");
+    h.close();
+  }
+
+  @Test
   void anExpiryQueueThatBecomesItsOwnMeanwhileGetsNothingBack() throws Exception {
     BrokerHarness h = open(8);
     FakePeer peer = h.attach();
