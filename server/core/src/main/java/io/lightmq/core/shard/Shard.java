@@ -11,7 +11,6 @@ import io.lightmq.core.destination.VolatileStore;
 import io.lightmq.core.record.RecordCodec;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Started;
-import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.DirectMemory;
@@ -328,8 +327,8 @@ final class Shard implements ShardBatch.Observer {
     if (metricsTaker.begin()) {
       takeMetrics();
     }
-    parts.sessions().closeIdleLinks(64);
     if (!closing) { // nothing is recorded behind the record of an orderly stop
+      parts.sessions().closeIdleLinks(64);
       parts.delays().tick();
       parts.janitor().tick();
       parts.retries().tick();
@@ -492,9 +491,7 @@ final class Shard implements ShardBatch.Observer {
       parts.sessions().dismiss(session, FaultCode.CLOSING, text);
     }
     parts.commands().end(FaultCode.CLOSING, text);
-    parts.runner().flush();
-    parts.recorder().record(new Stopped());
-    parts.runner().flush();
+    parts.runner().recordStop();
     parts
         .checkpoints()
         .last(

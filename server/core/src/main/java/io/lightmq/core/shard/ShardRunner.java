@@ -92,6 +92,10 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private boolean again;
   private String paused = "";
   private boolean ended;
+
+  /** The record of an orderly stop is made, and is to be the last. */
+  private boolean stopped;
+
   private Loop.@Nullable Timer flushTimer;
   private Loop.@Nullable Timer retryTimer;
 
@@ -172,7 +176,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     while (!others.isEmpty() && turnOthers < MAX_OTHERS) {
       Command next = others.peek();
       long room = roomFor(next);
-      if (!ended && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
+      if (!ended && !stopped && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
         return;
       }
       others.remove();
@@ -246,6 +250,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
 
   @Override
   public boolean admit(long bytes, boolean publishes) {
+    if (stopped) {
+      return false;
+    }
     long most = parts.settings().maxBatchBytes();
     if (!batch.isEmpty() && (batch.isFull() || batch.length() + bytes > most)) {
       flush();
@@ -387,6 +394,10 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     if (recording) {
       return;
     }
+    if (stopped) {
+      giveBackDecisions();
+      return;
+    }
     recording = true;
     boolean room = true;
     while (room && !touches.isEmpty()) {
@@ -411,6 +422,25 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     recording = false;
   }
 
+  /** What comes behind the record of an orderly stop is recorded no more, and free again. */
+  private void giveBackDecisions() {
+    touches.clear();
+    for (GivenUp each : givenUp) {
+      giveBack(each.subscription(), List.of(each.range()));
+    }
+    givenUp.clear();
+    for (Consumed each : consumed) {
+      giveBack(each.consumer().subscription(), each.ranges());
+    }
+    consumed.clear();
+  }
+
+  private static void giveBack(Subscription subscription, List<SequenceRange> ranges) {
+    for (SequenceRange range : subscription.isClosed() ? List.<SequenceRange>of() : ranges) {
+      subscription.giveBack(range.lane(), range.from(), range.count(), false);
+    }
+  }
+
   private static boolean isOver(Consumer consumer) {
     return !consumer.isAttached() || consumer.subscription().isClosed();
   }
@@ -422,11 +452,8 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private void record(Consumed each) {
     Subscription subscription = each.consumer().subscription();
     if (isOver(each.consumer())) {
-      for (SequenceRange range :
-          subscription.isClosed() ? List.<SequenceRange>of() : each.ranges()) {
-        subscription.giveBack(range.lane(), range.from(), range.count(), false);
-        parts.ready().add(subscription);
-      }
+      giveBack(subscription, each.ranges());
+      parts.ready().add(subscription);
       served.add(each.consumer());
       return;
     }
@@ -460,6 +487,14 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Nothing goes on in other turns. */
   void endSlices() {
     slices.end();
+  }
+
+  /** Records an orderly stop, and nothing behind it: what was not decided before stays as it is. */
+  void recordStop() {
+    flush();
+    recorder.record(new ShardRecord.Stopped());
+    stopped = true;
+    flush();
   }
 
   /** What waited for messages of the same key may be free now. */

@@ -4,9 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.shard.Command.Subscribe;
 import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.sim.FaultyDisk;
+import io.lightmq.core.storage.DiskFile;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.Test;
 
 /** Messages whose time to live is over leave without a consumer. */
@@ -86,6 +95,52 @@ class ExpiryTest {
         .containsEntry("JMS_LightMQ_Origin", "news")
         .containsEntry("JMS_LightMQ_OriginKind", "topic")
         .containsEntry("JMS_LightMQ_Subscription", "one");
+    h.close();
+  }
+
+  /** What the janitor reads while the broker stops; the answer comes behind the last record. */
+  @Test
+  void nothingIsRecordedBehindAnOrderlyStop() throws Exception {
+    BrokerHarness h = new BrokerHarness(13);
+    h.keepTime = true;
+    h.open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    send(h, peer, id, 1, 30_000, "expires");
+    DestinationName flags = new DestinationName(DestinationKind.QUEUE, "flags");
+    long other = h.producer(peer, flags);
+    send(h, peer, other, 2, 0, "first", "second");
+    h.close();
+    AtomicInteger reads = new AtomicInteger(-1);
+    AtomicReference<CompletableFuture<Void>> stopping = new AtomicReference<>();
+    h.wrap =
+        disk ->
+            new FaultyDisk(disk) {
+              @Override
+              protected int read(DiskFile file, long at, ByteBuffer into) throws IOException {
+                if (reads.get() >= 0 && reads.incrementAndGet() == 1) {
+                  stopping.set(h.broker.stop());
+                }
+                return super.read(file, at, into);
+              }
+            };
+    h.open();
+    FakePeer reader = h.attach();
+    h.consumer(reader, 1, flags, Subscribe.QUEUE, null);
+    Received first = h.pull(reader, 1, 1).get(0);
+    h.acknowledge(reader, 1, other, first.range());
+    reads.set(0);
+    h.loops.advance(31 * SECOND);
+    assertThat(reads.get()).isPositive();
+    h.loops.runUntil(() -> stopping.get().isDone());
+    h.wrap = UnaryOperator.identity();
+    h.close();
+    h.open();
+    FakePeer again = h.attach();
+    h.consumer(again, 1, flags, Subscribe.QUEUE, null);
+    assertThat(h.pull(again, 1, 1))
+        .extracting(Received::text, Received::deliveries)
+        .containsExactly(Tuple.tuple("second", 0));
     h.close();
   }
 
