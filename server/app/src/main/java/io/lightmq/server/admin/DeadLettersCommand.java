@@ -90,6 +90,12 @@ public final class DeadLettersCommand implements Runnable {
   int retry(
       @Mixin BrokerOptions broker,
       @Mixin Selection selection,
+      @Parameters(
+              index = "0",
+              arity = "0..1",
+              paramLabel = "<id>",
+              description = "the message id of one letter; all without it")
+          @Nullable String id,
       @Option(
               names = "--rate",
               paramLabel = "N/s",
@@ -103,6 +109,9 @@ public final class DeadLettersCommand implements Runnable {
     }
     Map<String, String> arguments = selection.arguments();
     arguments.put("rate", rate.replace("/s", ""));
+    if (id != null) {
+      arguments.put("id", id);
+    }
     if (dry) {
       arguments.put("dry-run", "true");
     }

@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The admin verbs {@code dead-letters.list|show|retry}. Arguments: {@code queue} (DLQ), {@code
  * destination} (only letters that come from there), {@code limit} (100, at most 1,000), {@code id}
- * (of the message to show), {@code rate} (messages a second, 100), {@code dry-run}.
+ * (of the one message to show or to retry), {@code rate} (messages a second, 100), {@code dry-run}.
  *
  * <p>A retried letter goes back to where it came from, without what the broker wrote on it and with
  * all its attempts before it: to its queue, or to that one subscription of its topic and no other.
- * See {@link Retries} for what becomes of it if that takes nothing.
+ * See {@link Retries} for what becomes of it if that takes nothing. At most 100,000 letters wait to
+ * be retried; {@code passedOver} counts those beyond, {@code waitAlready} those that did before.
  */
 @OwnedBy("shard")
 final class DeadLetterAdministration {
@@ -170,17 +171,18 @@ final class DeadLetterAdministration {
             if (found != null) {
               answer(command, found);
             } else {
-              command
-                  .peer()
-                  .reply(
-                      command.correlation(),
-                      new Peer.Reply.Failed(
-                          FaultCode.BAD_REQUEST,
-                          "no message with id " + id + " waits in " + queue.name().name()));
+              unknown(command, queue, id);
             }
           }
         },
         nextTurn);
+  }
+
+  private static void unknown(Command.Admin command, Destination queue, String id) {
+    String text = "no message with id " + id + " waits in " + queue.name().name();
+    command
+        .peer()
+        .reply(command.correlation(), new Peer.Reply.Failed(FaultCode.BAD_REQUEST, text));
   }
 
   private JsonWriter whole(MessageReader reader, ByteBuffer entries, int at) {
@@ -212,6 +214,7 @@ final class DeadLetterAdministration {
   private void retry(Destination queue, Command.Admin command) {
     int rate = AdminArguments.number(command, "rate", 100, MAX_RATE);
     String origin = command.arguments().get("destination");
+    String id = command.arguments().get("id");
     boolean dry = Boolean.parseBoolean(command.arguments().getOrDefault("dry-run", "false"));
     Subscription from = queue.queueSubscription();
     JsonWriter json = new JsonWriter().beginObject().text("queue", queue.name().name());
@@ -222,6 +225,8 @@ final class DeadLetterAdministration {
         new LetterScan.Looker() {
           private int found;
           private int unresolved;
+          private int added;
+          private int known;
           private int passedOver;
 
           @Override
@@ -231,11 +236,19 @@ final class DeadLetterAdministration {
             if (reader == null || comesFrom == null) {
               return true;
             }
-            if (found + unresolved >= retries.room()) {
-              passedOver++;
+            if (id != null && !id.equals(String.valueOf(reader.messageId()))) {
               return true;
             }
             Retries.Place place = new Retries.Place(from, lane.code(), sequence);
+            if (retries.knows(place)) {
+              known++;
+              return id == null;
+            }
+            if (comesFrom.canBe() && (dry ? added : 0) >= retries.room()) {
+              passedOver++;
+              return id == null;
+            }
+            added += comesFrom.canBe() ? 1 : 0;
             String obstacle = retries.obstacle(comesFrom);
             if (obstacle == null) {
               found++;
@@ -246,16 +259,21 @@ final class DeadLetterAdministration {
             if (!dry) {
               retries.add(place, comesFrom, rate, obstacle);
             }
-            return true;
+            return id == null;
           }
 
           @Override
           public void done() {
+            if (id != null && found + unresolved + known + passedOver == 0) {
+              unknown(command, queue, id);
+              return;
+            }
             answer(
                 command,
                 json.endArray()
                     .number(dry ? "wouldRetry" : "retrying", found)
                     .number("unresolved", unresolved)
+                    .number("waitAlready", known)
                     .number("passedOver", passedOver)
                     .number("ratePerSecond", rate)
                     .endObject());

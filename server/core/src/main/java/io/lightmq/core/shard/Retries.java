@@ -66,6 +66,11 @@ final class Retries {
               clientId == null ? null : clientId.toString());
     }
 
+    /** Whether anything can ever take the letter: a queue or a subscription with a name. */
+    boolean canBe() {
+      return queue ? !name.isEmpty() && !name.startsWith(Destination.HIDDEN) : subscription != null;
+    }
+
     @Override
     public String toString() {
       String of = clientId == null ? "" : " of client id " + clientId;
@@ -96,8 +101,8 @@ final class Retries {
   private final PriorityQueue<Wanted> failed =
       new PriorityQueue<>(Comparator.comparingLong(wanted -> wanted.againNanos));
 
-  /** Why letters were not taken when they were tried last. */
-  private final Map<Place, String> failures = new HashMap<>();
+  /** All that wait, with why they were not taken when they were tried last; empty if never. */
+  private final Map<Place, String> known = new HashMap<>();
 
   /** How many more may be moved in this second. */
   private int left;
@@ -113,7 +118,12 @@ final class Retries {
 
   /** How many more letters may be added. */
   int room() {
-    return MAX_RETRIES - waiting.size() - failed.size();
+    return MAX_RETRIES - known.size();
+  }
+
+  /** Whether a letter waits already. */
+  boolean knows(Place place) {
+    return known.containsKey(place);
   }
 
   /** Why the origin of a letter takes nothing, null if it would. */
@@ -150,17 +160,18 @@ final class Retries {
   }
 
   /**
-   * Adds a letter.
+   * Adds a letter that is not known, if there is room and its origin {@link Origin#canBe}.
    *
    * @param obstacle why it cannot go yet, null if it can
    */
   void add(Place place, Origin origin, int rate, @Nullable String obstacle) {
-    if (room() <= 0 || failures.containsKey(place)) {
+    if (room() <= 0 || knows(place) || !origin.canBe()) {
       return;
     }
     Wanted wanted = new Wanted(place, origin, rate);
     if (obstacle == null) {
       waiting.add(wanted);
+      known.put(place, "");
     } else {
       later(wanted, obstacle);
     }
@@ -168,7 +179,8 @@ final class Retries {
 
   /** Why a letter was not taken when it was tried last; null if it was not tried. */
   @Nullable String failure(Place place) {
-    return failures.get(place);
+    String why = known.get(place);
+    return why == null || why.isEmpty() ? null : why;
   }
 
   /** Once a second: moves as many letters as their rate allows, 256 in a turn. */
@@ -200,7 +212,7 @@ final class Retries {
     Place place = next.place;
     Subscription from = place.from();
     if (from.isClosed() || !from.isUnacknowledged(place.lane(), place.sequence())) {
-      failures.remove(place);
+      known.remove(place);
       return true;
     }
     if (!from.isFree(place.lane(), place.sequence())) {
@@ -210,6 +222,7 @@ final class Retries {
     if (!mover.offer(from, place.lane(), place.sequence(), new Retry(next))) {
       return false;
     }
+    known.remove(place);
     left--;
     return true;
   }
@@ -223,7 +236,7 @@ final class Retries {
         time.nanos()
             + Math.min(FIRST_PAUSE_NANOS << Math.min(wanted.failures++, 6), LAST_PAUSE_NANOS);
     failed.add(wanted);
-    failures.put(wanted.place, why);
+    known.put(wanted.place, why);
   }
 
   private final class Retry implements Mover.Errand {
@@ -258,9 +271,7 @@ final class Retries {
     }
 
     @Override
-    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {
-      failures.remove(wanted.place);
-    }
+    public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {}
 
     @Override
     public boolean keeps(Subscription from, int lane, long sequence, Refusal why) {

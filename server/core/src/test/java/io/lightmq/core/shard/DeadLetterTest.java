@@ -469,6 +469,31 @@ class DeadLetterTest {
     h.close();
   }
 
+  @Test
+  void aLetterThatCanNeverGoBackIsNamedAndNotTried() throws Exception {
+    BrokerHarness h = new BrokerHarness(16).open();
+    DestinationName topic = new DestinationName(DestinationKind.TOPIC, "poison.news");
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, topic);
+    h.consumer(peer, 1, topic, Subscribe.PLAIN, null);
+    h.receipt(peer, h.publish(peer, id, 1, "news"));
+    for (int i = 0; i < 3; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    h.loops.advance(1_000_000_000L);
+    for (int i = 0; i < 2; i++) {
+      assertThat(h.admin("dead-letters.retry", Map.of("id", "null")))
+          .contains("\"unresolved\":1")
+          .contains("\"waitAlready\":0")
+          .contains("without a name");
+    }
+    h.loops.advance(10_000_000_000L);
+    assertThat(h.admin("dead-letters.list", Map.of())).contains("\"retryFails\":\"\"");
+    assertThat(h.admin("dead-letters.retry", Map.of("id", "ID:other")))
+        .contains("no message with id ID:other waits in DLQ");
+    h.close();
+  }
+
   private static void begin(BrokerHarness h, FakePeer peer, long id, List<Received> some) {
     List<SequenceRange> ranges = some.stream().map(Received::range).toList();
     h.broker.submit(new Command.Begun(peer, 1, false, List.of(new Command.Acked(1, id, ranges))));

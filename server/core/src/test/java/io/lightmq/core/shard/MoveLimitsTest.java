@@ -100,6 +100,32 @@ class MoveLimitsTest {
     h.close();
   }
 
+  @Test
+  void aRetryTakesAllThatItsDryRunSaysAndNoneOfThemTwice() throws Exception {
+    int count = 51_200;
+    BrokerHarness h = open(4);
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, SHORT);
+    h.producer(peer, EXPIRED);
+    set(h, "short", "expiry", "expired");
+    send(h, peer, id, 500, count);
+    h.loops.simulatedClock().advance(SECOND * 6 / 10);
+    assertThat(h.pull(consuming(h, SHORT), 1, 10)).isEmpty();
+    h.loops.advance(5 * SECOND);
+    Map<String, String> some = Map.of("queue", "expired", "rate", "1");
+    assertThat(
+            h.admin("dead-letters.retry", Map.of("queue", "expired", "rate", "1", "dry-run", "true")))
+        .contains("\"wouldRetry\":" + count + ",")
+        .contains("\"passedOver\":0");
+    assertThat(h.admin("dead-letters.retry", some))
+        .contains("\"retrying\":" + count + ",")
+        .contains("\"passedOver\":0");
+    assertThat(h.admin("dead-letters.retry", some))
+        .contains("\"retrying\":0,")
+        .contains("\"waitAlready\":" + count + ",");
+    h.close();
+  }
+
   /** A move that the journal has no room for waits with its line, and is not one that failed. */
   @Test
   void aBurstOfPersistentMovesGoesOnAsFastAsTheJournalTakesIt() throws Exception {
