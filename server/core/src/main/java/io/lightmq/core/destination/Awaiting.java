@@ -2,10 +2,11 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The lanes that something is to come of: those with entries whose mark is not reached, each at
@@ -15,20 +16,36 @@ import java.util.function.Consumer;
 final class Awaiting {
   private final List<Lane> lanes = new ArrayList<>();
 
-  private final Set<Lane> expiring = new LinkedHashSet<>();
+  /** Those with messages that expire, by when they are to be looked at, then in turns. */
+  private final TreeSet<Lane> expiring =
+      new TreeSet<>(
+          Comparator.comparingLong((Lane lane) -> lane.lookMillis)
+              .thenComparingLong(lane -> lane.lookTurn));
 
-  /** A lane has messages that expire, or has none any more. */
-  void expires(Lane lane, boolean any) {
-    if (any) {
-      expiring.add(lane);
-    } else {
+  private long turns;
+
+  /** A lane is to be looked at, at a time; {@code Long.MAX_VALUE} for never. */
+  void expires(Lane lane, long lookMillis) {
+    if (lane.lookMillis != Long.MAX_VALUE) {
       expiring.remove(lane);
+    }
+    lane.lookMillis = lookMillis;
+    lane.lookTurn = turns++;
+    if (lookMillis != Long.MAX_VALUE) {
+      expiring.add(lane);
     }
   }
 
-  /** The lanes with messages that expire. */
-  Set<Lane> expiring() {
-    return expiring;
+  /** The lane whose turn it is of those in which something has expired; null if there is none. */
+  @Nullable Lane due(long nowMillis) {
+    while (!expiring.isEmpty() && expiring.first().lookMillis <= nowMillis) {
+      Lane lane = expiring.first();
+      if (lane.dueBlock(nowMillis) >= 0) {
+        return lane;
+      }
+      lane.lookLater();
+    }
+    return null;
   }
 
   void add(Lane lane) {

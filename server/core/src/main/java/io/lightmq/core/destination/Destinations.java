@@ -102,9 +102,12 @@ public final class Destinations {
     return byName.get(name);
   }
 
-  /** The lanes with messages that expire, as they are now. */
-  public List<Lane> expiringLanes() {
-    return List.copyOf(awaiting.expiring());
+  /**
+   * The lane whose turn it is to be looked at, since something in it has expired; null if there is
+   * none. It comes again when {@link Lane#lookedAt} was called. Hidden destinations have none.
+   */
+  public @Nullable Lane expiredLane(long nowMillis) {
+    return awaiting.due(nowMillis);
   }
 
   /** All destinations, rising by id. */

@@ -42,6 +42,15 @@ final class ExpiryBlocks {
     }
   }
 
+  /** When the first message expires, or earlier; {@code Long.MAX_VALUE} if none does. */
+  long earliestMillis() {
+    long first = Long.MAX_VALUE;
+    for (long millis : earliest.values()) {
+      first = Math.min(first, millis);
+    }
+    return first;
+  }
+
   void trim(long belowSequence) {
     earliest.headMap(Cursor.key(belowSequence)).clear();
   }

@@ -42,36 +42,53 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
 
   private final ExpiryBlocks expiries = new ExpiryBlocks();
 
+  /** The block with which the next look begins. */
+  private long nextBlock;
+
+  /** When it is to be looked at whether something has expired, or earlier; kept by its order. */
+  long lookMillis = Long.MAX_VALUE;
+
+  /** Which of several it is then. */
+  long lookTurn;
+
   /** A message of the lane expires at a time, by the broker's clock; 0 for never. */
   public final void expires(long sequence, long expiryMillis) {
     if (expiryMillis != 0) {
-      if (expiries.isEmpty()) {
-        awaiting.expires(this, true);
-      }
       expiries.add(sequence, expiryMillis);
+      if (expiryMillis < lookMillis && !destination.isHidden()) {
+        awaiting.expires(this, expiryMillis);
+      }
     }
   }
 
-  /** The lowest block of 4096 from one on in which something may have expired; -1 for none. */
-  public final long dueBlock(long from, long nowMillis) {
-    return expiries.due(from, nowMillis);
+  /** A block of 4096 in which something may have expired, each in its turn; -1 for none. */
+  public final long dueBlock(long nowMillis) {
+    long block = expiries.due(nextBlock, nowMillis);
+    return block < 0 ? expiries.due(0, nowMillis) : block;
   }
 
   /**
    * A block was looked at: nothing in it expires before a time, {@code Long.MAX_VALUE} for ever.
+   * Other lanes are next.
    */
-  public final void lookedAt(long block, long expiryMillis) {
+  public final void lookedAt(long block, long expiryMillis, long nowMillis) {
     expiries.looked(block, expiryMillis);
-    if (expiries.isEmpty()) {
-      awaiting.expires(this, false);
+    nextBlock = block + 1;
+    if (lookMillis != Long.MAX_VALUE) { // else it was deleted meanwhile, or is empty
+      awaiting.expires(this, Math.max(nowMillis, expiries.earliestMillis()));
     }
+  }
+
+  /** Nothing of it has expired yet. */
+  final void lookLater() {
+    awaiting.expires(this, expiries.earliestMillis());
   }
 
   final void trim(long below) {
     extents.trim(below);
     expiries.trim(below);
     if (expiries.isEmpty()) {
-      awaiting.expires(this, false);
+      forget();
     }
   }
 
@@ -83,13 +100,17 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
   final void decode(DataInput in) throws IOException {
     extents.decode(in);
     expiries.decode(in);
-    awaiting.expires(this, !expiries.isEmpty());
+    if (!destination.isHidden()) {
+      lookLater();
+    }
     recount();
   }
 
   /** Nothing of it is asked about any more. */
   final void forget() {
-    awaiting.expires(this, false);
+    if (lookMillis != Long.MAX_VALUE) {
+      awaiting.expires(this, Long.MAX_VALUE);
+    }
   }
 
   /** The lane's code: 0 to 9 durable, 128 to 137 volatile. */

@@ -8,10 +8,6 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -20,14 +16,21 @@ import org.jspecify.annotations.Nullable;
  * 4096 in which something has expired, one slice after the other, each in a turn of its own: of
  * each entry that is read and has expired, every subscription that has it free gives it up.
  *
- * <p>{@value #SLICES} slices a second at most. Lanes take turns by blocks, and so do the blocks of
- * a lane; what a second has no time for is gone on with in the next one. A block is looked at again
- * after {@value #REST_MILLIS} ms at the earliest, so that is how late a message may leave, if no
- * more slices are due.
+ * <p>It takes a tenth of the shard's time at most, and {@value #SLICES} slices a second. Lanes in
+ * which something has expired take turns by blocks, those that have waited longest first, and so do
+ * the blocks of a lane; what a second has no time for is gone on with in the next one. A block is
+ * looked at again after {@value #REST_MILLIS} ms at the earliest, so that is how late a message may
+ * leave, if no more slices are due. One slice is read at a time.
  */
 @OwnedBy("shard")
 final class Janitor {
-  private static final int SLICES = 64;
+  /** Slices and steps to the next block in one second, at most. */
+  private static final int SLICES = 8_192;
+
+  /** The shard's time for it in one second, at most; what waits for files does not count. */
+  private static final long SECOND_NANOS = 100_000_000;
+
+  private static final long TURN_NANOS = 500_000;
 
   /** Messages of a slice, fewer where many subscriptions have to be asked about each. */
   private static final int SLICE_COUNT = 256;
@@ -47,14 +50,11 @@ final class Janitor {
   /** The look that is under way, if need be over several seconds. */
   private @Nullable Visit visit;
 
-  /** The lane that was looked at last; the one behind it is next. */
-  private @Nullable Lane last;
-
-  /** The block of each lane with which its next turn begins, if that is not the first. */
-  private final Map<Lane, Long> nextBlocks = new HashMap<>();
-
   private boolean running;
+
+  // What is left of this second.
   private int left;
+  private long leftNanos;
 
   Janitor(
       ShardState state, EntryReads reads, Decisions decisions, TurnTime time, Executor nextTurn) {
@@ -85,6 +85,7 @@ final class Janitor {
 
   /** Once a second. */
   void tick() {
+    leftNanos = SECOND_NANOS;
     left = SLICES;
     if (!running) {
       running = true;
@@ -94,7 +95,14 @@ final class Janitor {
 
   /** Looks at one slice, and then goes on in another turn. */
   private void step() {
-    while (left > 0) {
+    long began = time.nowNanos();
+    long passed = 0;
+    while (left > 0 && leftNanos > passed) {
+      if (passed >= TURN_NANOS) {
+        leftNanos -= passed;
+        nextTurn.execute(this::step);
+        return;
+      }
       Visit current = visit;
       if (current == null) {
         current = next();
@@ -103,37 +111,20 @@ final class Janitor {
       if (current == null) {
         break;
       }
+      left--;
       if (begin(current)) {
+        leftNanos -= time.nowNanos() - began;
         return;
       }
       finish(current);
+      passed = time.nowNanos() - began;
     }
     running = false;
   }
 
   private @Nullable Visit next() {
-    List<Lane> lanes = state.destinations().expiringLanes();
-    if (nextBlocks.size() > lanes.size()) {
-      nextBlocks.keySet().retainAll(Set.copyOf(lanes));
-    }
-    int behind = last == null ? 0 : lanes.indexOf(last) + 1;
-    for (int i = 0; i < lanes.size(); i++) {
-      Lane lane = lanes.get((behind + i) % lanes.size());
-      if (lane.destination().isHidden()) {
-        continue; // looked at when it is due
-      }
-      long first = nextBlocks.getOrDefault(lane, 0L);
-      long block = lane.dueBlock(first, time.millis());
-      if (block < 0 && first > 0) {
-        block = lane.dueBlock(0, time.millis());
-      }
-      if (block >= 0) {
-        return new Visit(lane, block);
-      }
-      nextBlocks.remove(lane);
-    }
-    nextBlocks.clear();
-    return null;
+    Lane lane = state.destinations().expiredLane(time.millis());
+    return lane == null ? null : new Visit(lane, lane.dueBlock(time.millis()));
   }
 
   private void finish(Visit done) {
@@ -141,11 +132,9 @@ final class Janitor {
         done.block,
         done.earliest == Long.MAX_VALUE
             ? Long.MAX_VALUE
-            : Math.max(done.earliest, time.millis() + REST_MILLIS));
-    last = done.lane;
-    nextBlocks.put(done.lane, done.block + 1);
+            : Math.max(done.earliest, time.millis() + REST_MILLIS),
+        time.millis());
     visit = null;
-    left--; // a look at a block of which nothing is left costs something too
   }
 
   /** Begins to read the next slice; false if nothing of the block is left. */
@@ -164,7 +153,6 @@ final class Janitor {
     if (needs == null) {
       return false;
     }
-    left--;
     long first = from;
     int shares = Math.max(1, subscriptions.size() / CHEAP_SUBSCRIPTIONS);
     int most = (int) Math.min(Math.max(LEAST_COUNT, SLICE_COUNT / shares), current.end() - first);
@@ -178,7 +166,9 @@ final class Janitor {
           if (entries == null) {
             current.next = first + 1; // damaged; whoever pulls it is told
           } else {
+            long began = time.nowNanos();
             took(current, entries);
+            leftNanos -= time.nowNanos() - began;
           }
           nextTurn.execute(this::step);
         });

@@ -144,6 +144,48 @@ class ExpiryTest {
     h.close();
   }
 
+  @Test
+  void manyQueuesWithOneExpiredMessageEachLoseItWithinSeconds() throws Exception {
+    BrokerHarness h = new BrokerHarness(14).open();
+    FakePeer peer = h.attach();
+    DestinationName name = new DestinationName(DestinationKind.QUEUE, "q");
+    long id = h.producer(peer, QUEUE);
+    send(h, peer, id, 0, 3_600_000, "stays");
+    for (int i = 0; i < 500; i++) {
+      long each = h.producer(peer, new DestinationName(DestinationKind.QUEUE, name.name() + i));
+      send(h, peer, each, 0, 5_000, "expires");
+    }
+    h.loops.advance(8 * SECOND);
+    for (int i = 0; i < 500; i++) {
+      assertThat(show(h, "q" + i)).contains("\"backlog\":0");
+    }
+    assertThat(show(h, "short")).contains("\"backlog\":1");
+    h.close();
+  }
+
+  /** A queue of many blocks that expired before does not keep another waiting for all of them. */
+  @Test
+  void queuesTakeTurnsByBlocks() throws Exception {
+    BrokerHarness h = new BrokerHarness(15);
+    h.lookNanos = 1_000_000;
+    h.open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, QUEUE);
+    for (int i = 0; i < 1_500; i++) {
+      send(h, peer, id, 0, 1_000, texts(40));
+    }
+    long other = h.producer(peer, new DestinationName(DestinationKind.QUEUE, "other"));
+    send(h, peer, other, 0, 1_001, "expires");
+    for (int i = 0; i < 100 && !show(h, "other").contains("\"backlog\":0"); i++) {
+      h.loops.advance(SECOND / 10);
+    }
+    assertThat(show(h, "other")).contains("\"backlog\":0");
+    assertThat(show(h, "short")).doesNotContain("\"backlog\":0");
+    h.loops.advance(60 * SECOND);
+    assertThat(show(h, "short")).contains("\"backlog\":0");
+    h.close();
+  }
+
   private static String[] texts(int count) {
     String[] texts = new String[count];
     java.util.Arrays.fill(texts, "x");
