@@ -7,6 +7,8 @@ import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
+import jakarta.jms.TransactionRolledBackException;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
@@ -14,8 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 /** What becomes of the messages that a session has handed over: the application's word on them. */
 final class Settling {
-  private static final Set<FaultCode> REFUSED_COMMIT =
-      Set.of(FaultCode.NOT_IN_FLIGHT, FaultCode.TRANSACTION_TOO_LARGE, FaultCode.MEMORY_FULL);
+  /** After these nobody knows whether a request was carried out; all others refuse it. */
+  private static final Set<FaultCode> UNKNOWN =
+      EnumSet.of(
+          FaultCode.OUTCOME_UNKNOWN,
+          FaultCode.CLOSING,
+          FaultCode.BROKER_FAILED,
+          FaultCode.HEARTBEAT_LOST);
 
   private final AckMode mode;
   private final BrokerLink link;
@@ -52,7 +59,8 @@ final class Settling {
     HandedOver.Taken taken = inbox.take();
     if (taken.isLost()) {
       throw givenBack(
-          taken, comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged"));
+          taken,
+          comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged"));
     }
     acknowledge(taken, "acknowledging " + taken.open().size() + " messages");
   }
@@ -183,22 +191,22 @@ final class Settling {
   private static boolean isRefused(@Nullable Throwable cause, boolean here) {
     return cause instanceof LinkException refusal
         && refusal.isUnsent() == here
-        && refusal.code() != FaultCode.OUTCOME_UNKNOWN
-        && refusal.code() != FaultCode.CLOSING;
+        && !UNKNOWN.contains(refusal.code());
   }
 
   private static boolean isCode(JMSException e, FaultCode code) {
     return ("LMQ-" + code.code()).equals(e.getErrorCode());
   }
 
-  /** A commit that the broker has refused is undone as a whole. */
+  /**
+   * A commit that was refused, for whatever reason, is undone as a whole (section 10.3 of the
+   * specification); the reason with its code is the cause.
+   */
   private static JMSException rolledBack(JMSException e) {
-    for (FaultCode refusal : REFUSED_COMMIT) {
-      if (isCode(e, refusal)) {
-        return JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e);
-      }
-    }
-    return e;
+    boolean refused = isRefused(e.getCause(), true) || isRefused(e.getCause(), false);
+    return refused && !(e instanceof TransactionRolledBackException)
+        ? JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e)
+        : e;
   }
 
   /** Rolls back; the asynchronous sends are complete. */

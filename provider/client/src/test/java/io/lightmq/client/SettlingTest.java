@@ -15,6 +15,7 @@ import jakarta.jms.ResourceAllocationException;
 import jakarta.jms.Session;
 import jakarta.jms.TextMessage;
 import jakarta.jms.TransactionRolledBackException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of received messages when the word on them cannot be carried out. */
@@ -77,6 +79,47 @@ class SettlingTest {
     assertThat(queue.returned(false)).as("what waits behind it").containsExactly(2L);
     queue.give(1, 1, "a", "b");
     assertThat(List.of(receive(), receive())).containsExactly("a", "b");
+  }
+
+  /** Section 10.3 of the specification; the other codes leave the outcome unknown. */
+  @ParameterizedTest
+  @EnumSource(
+      value = FaultCode.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"OK", "OUTCOME_UNKNOWN", "CLOSING", "BROKER_FAILED", "HEARTBEAT_LOST"})
+  void whateverTheBrokerRefusesACommitForItIsRolledBack(FaultCode code) throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    queue.give(1, 0, "a", "b");
+    assertThat(receive()).isEqualTo("a");
+    broker.on(
+        Frame.Commit.class,
+        commit -> List.of(new Frame.Fault(commit.correlation(), code, "the reason", 0)));
+    assertThatThrownBy(session::commit)
+        .isInstanceOf(TransactionRolledBackException.class)
+        .hasMessageContaining("the reason")
+        .satisfies(
+            e ->
+                assertThat(codes(e))
+                    .as("the cause is kept with its code")
+                    .contains("LMQ-" + code.code()));
+    assertThat(queue.returned(false)).as("what waits behind it").containsExactly(2L);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = FaultCode.class,
+      names = {"OUTCOME_UNKNOWN", "BROKER_FAILED"})
+  void aCommitWhoseOutcomeIsUnknownIsNotSaidToBeRolledBack(FaultCode code) throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    queue.give(1, 0, "a", "b");
+    assertThat(receive()).isEqualTo("a");
+    broker.on(
+        Frame.Commit.class,
+        commit -> List.of(new Frame.Fault(commit.correlation(), code, "who knows", 0)));
+    assertThatThrownBy(session::commit)
+        .isInstanceOf(JMSException.class)
+        .isNotInstanceOf(TransactionRolledBackException.class);
+    assertThat(queue.returned(true)).isEmpty();
   }
 
   @Test
@@ -174,6 +217,17 @@ class SettlingTest {
     assertThatThrownBy(() -> races.settleWhatTheCloseHasGivenBack(AckMode.of(mode)))
         .isInstanceOf(jakarta.jms.IllegalStateException.class)
         .hasMessageContaining("closed");
+  }
+
+  /** The error codes of a failure and its causes. */
+  private static List<String> codes(Throwable failure) {
+    List<String> codes = new ArrayList<>();
+    for (Throwable e = failure; e != null; e = e.getCause()) {
+      if (e instanceof JMSException jms) {
+        codes.add(jms.getErrorCode());
+      }
+    }
+    return codes;
   }
 
   static <T> T got(CompletableFuture<T> future) {
