@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -10,13 +11,22 @@ import java.util.function.BooleanSupplier;
 /**
  * What a session in an explicit mode has handed over and not settled yet. A lost connection takes
  * it along: the broker delivers it again, and the places must not be settled any more, since they
- * may belong to the new copies by now. Guarded by its gate's lock.
+ * may belong to the new copies by now. For their consumers they count as settled. Where messages
+ * are settled one by one, the newest {@value #MAX_LOST} lost places are remembered; of older ones
+ * it is only known that they are not open. Guarded by its gate's lock.
  */
 final class HandedOver {
+  static final int MAX_LOST = 16_384;
+
   private final AckMode mode;
   private final Gate gate;
   private Collection<Arrived> open;
-  private Collection<Arrived> lost;
+  private boolean someLost;
+  private final LinkedHashSet<Arrived> lostOnes = new LinkedHashSet<>();
+
+  /** Beyond the bound: of all up to this number that is not open it may be that it was lost. */
+  private long forgottenNumber = -1;
+
   private boolean ended;
   private final AtomicInteger losses = new AtomicInteger();
 
@@ -24,7 +34,6 @@ final class HandedOver {
     this.mode = mode;
     this.gate = gate;
     this.open = none();
-    this.lost = none();
   }
 
   private Collection<Arrived> none() {
@@ -36,43 +45,69 @@ final class HandedOver {
     return losses.get();
   }
 
-  /** Adds a message that was taken out of its consumer after so many losses. */
-  void add(Arrived message, int lossesBefore) {
-    if (mode.isExplicit()) {
-      (losses.get() == lossesBefore ? open : lost).add(message.placeOnly());
+  /**
+   * Adds a message that was taken out of its consumer after so many losses.
+   *
+   * @return whether it is to be settled; false if it was lost since, and for its consumer is settled
+   */
+  boolean add(Arrived message, int lossesBefore) {
+    if (!mode.isExplicit()) {
+      return true;
+    }
+    boolean there = losses.get() == lossesBefore;
+    if (there) {
+      open.add(message.placeOnly());
+    } else {
+      addLost(List.of(message.placeOnly()));
+    }
+    return there;
+  }
+
+  private void addLost(Collection<Arrived> places) {
+    someLost |= !places.isEmpty();
+    if (mode == AckMode.INDIVIDUAL) {
+      lostOnes.addAll(places);
+      Iterator<Arrived> oldest = lostOnes.iterator();
+      for (int over = lostOnes.size() - MAX_LOST; over > 0; over--) {
+        forgottenNumber = Math.max(forgottenNumber, oldest.next().number());
+        oldest.remove();
+      }
     }
   }
 
-  /** The connection is lost. */
-  void lost() {
+  /**
+   * The connection is lost.
+   *
+   * @return what was lost with it, for the caller to count as settled
+   */
+  List<Arrived> lost() {
     losses.incrementAndGet();
-    lost.addAll(open);
+    List<Arrived> gone = new ArrayList<>(open);
+    addLost(gone);
     open = none();
+    return gone;
   }
 
   /**
    * What was taken, all in one moment.
    *
    * @param open what is to be settled
-   * @param lost what was lost with connections, so that it comes again
+   * @param isLost whether something was lost with connections and comes again, so that the rest
+   *     cannot be settled as if nothing had been
    * @param ended whether the session's close has taken everything before
    * @param stale whether a connection was lost since: then {@code open} comes again as well
    */
-  record Taken(List<Arrived> open, List<Arrived> lost, boolean ended, BooleanSupplier stale) {
-    /** Whether something comes again, so that the rest cannot be settled as if nothing had been. */
-    boolean isLost() {
-      return !lost.isEmpty();
-    }
-  }
+  record Taken(List<Arrived> open, boolean isLost, boolean ended, BooleanSupplier stale) {}
 
   /** Takes everything. */
   Taken take() {
     return gate.look(
         () -> {
-          Taken taken =
-              new Taken(new ArrayList<>(open), new ArrayList<>(lost), ended, lossFromNow());
+          Taken taken = new Taken(new ArrayList<>(open), someLost, ended, lossFromNow());
           open = none();
-          lost = none();
+          someLost = false;
+          lostOnes.clear();
+          forgottenNumber = -1;
           return taken;
         });
   }
@@ -90,17 +125,30 @@ final class HandedOver {
   /** Takes one message; nothing if it is settled already. */
   Taken take(Arrived place) {
     return gate.look(
-        () ->
-            new Taken(
-                open.remove(place) ? List.of(place) : List.of(),
-                lost.remove(place) ? List.of(place) : List.of(),
-                ended,
-                lossFromNow()));
+        () -> {
+          boolean there = open.remove(place);
+          boolean isLost =
+              lostOnes.contains(place) || (!there && place.number() <= forgottenNumber);
+          return new Taken(there ? List.of(place) : List.of(), isLost, ended, lossFromNow());
+        });
   }
 
-  /** Puts back what could not be settled; it is lost if a connection was meanwhile. */
-  void putBack(Taken taken) {
-    gate.change(() -> (taken.stale().getAsBoolean() ? lost : open).addAll(taken.open()));
+  /**
+   * Puts back what could not be settled.
+   *
+   * @return false if a connection was lost meanwhile, and it with that: then it counts as settled
+   */
+  boolean putBack(Taken taken) {
+    return gate.look(
+        () -> {
+          boolean there = !taken.stale().getAsBoolean();
+          if (there) {
+            open.addAll(taken.open());
+          } else {
+            addLost(taken.open());
+          }
+          return there;
+        });
   }
 
   /** Whether a connection will have been lost since; with the gate's lock held. */

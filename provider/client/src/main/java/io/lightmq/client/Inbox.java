@@ -132,14 +132,16 @@ final class Inbox {
   }
 
   void lost() {
-    gate.change(
-        () -> {
-          gate.linkUp(false);
-          consumers.forEach(ConsumerQueue::lost);
-          acknowledging.lost();
-          handedOver.lost();
-          begun.lost();
-        });
+    List<Arrived> gone =
+        gate.look(
+            () -> {
+              gate.linkUp(false);
+              consumers.forEach(ConsumerQueue::lost);
+              acknowledging.lost();
+              begun.lost();
+              return handedOver.lost();
+            });
+    settled(gone); // for the broker has it back
     settled(listening.takeLoaded());
   }
 
@@ -262,6 +264,7 @@ final class Inbox {
   /** Hands over what is converted; false if it went back, since consumer or session are closed. */
   private boolean handOver(ConsumerQueue consumer, Batch next) {
     Arrived message = next.messages().get(0);
+    boolean[] settled = new boolean[1];
     boolean open =
         gate.look(
             () -> {
@@ -269,9 +272,10 @@ final class Inbox {
                 return false;
               }
               if (mode.isExplicit()) {
-                handedOver.add(message, next.losses());
+                settled[0] = !handedOver.add(message, next.losses());
                 begun.handedOver(message, false);
               } else {
+                settled[0] = true;
                 acknowledging.acknowledge(message);
               }
               pullMore(consumer);
@@ -279,7 +283,7 @@ final class Inbox {
             });
     if (!open) {
       goesBack(next, next.messages());
-    } else if (!mode.isExplicit()) {
+    } else if (settled[0]) {
       settled(next.messages());
     }
     return open;
@@ -306,7 +310,7 @@ final class Inbox {
    * @return whether a connection was lost since
    */
   BooleanSupplier handOver(Arrived message) {
-    handedOver.add(message, handedOver.losses());
+    var unused = handedOver.add(message, handedOver.losses()); // none is lost with the lock held
     // A connection consumer's messages are in flight to its own session in the broker.
     message.consumer().inbox().begun.handedOver(message, true);
     return handedOver.lossFromNow();
@@ -365,7 +369,6 @@ final class Inbox {
     if (taken.ended()) {
       throw JmsFaults.closed("session");
     }
-    settled(taken.lost());
     return taken;
   }
 
@@ -376,12 +379,13 @@ final class Inbox {
       var unused = link.giveBack(Arrived.places(last.open()), true, null, last.stale());
     }
     settled(last.open()); // connection consumers may wait for it
-    settled(last.lost());
   }
 
-  /** What could not be settled is as it was before it was taken. */
+  /** What could not be settled is as it was before it was taken, or lost with its connection. */
   void untake(HandedOver.Taken taken) {
-    handedOver.putBack(taken);
+    if (!handedOver.putBack(taken)) {
+      settled(taken.open());
+    }
   }
 
   /** These are acknowledged or given back; consumers that waited for it may be closed now. */
@@ -411,12 +415,18 @@ final class Inbox {
   /**
    * Gives back what was handed over and what waits, so that it comes again in order. What a
    * connection consumer has loaded goes back with what waits there.
+   *
+   * @param counted whether an attempt of what was handed over has failed
    */
-  void recover(HandedOver.Taken taken) throws JMSException {
+  void recover(HandedOver.Taken taken, boolean counted) throws JMSException {
     List<Arrived> attempted = taken.open();
     List<Arrived> loaded = listening.takeLoaded();
-    Map<Inbox, List<Arrived>> attemptedIn = byInbox(attempted);
+    Map<Inbox, List<Arrived>> attemptedIn = byInbox(counted ? attempted : List.of());
     Map<Inbox, List<Arrived>> loadedIn = byInbox(loaded);
+    if (!counted) {
+      byInbox(attempted)
+          .forEach((inbox, some) -> loadedIn.computeIfAbsent(inbox, n -> new ArrayList<>()).addAll(some));
+    }
     Set<Inbox> all = new LinkedHashSet<>(attemptedIn.keySet());
     all.addAll(loadedIn.keySet());
     all.add(this);

@@ -51,7 +51,11 @@ final class Settling {
     acknowledge(taken, "acknowledging a message");
   }
 
-  /** Acknowledges all that the session has handed over, in a mode in which messages do that. */
+  /**
+   * Acknowledges all that the session has handed over, in a mode in which messages do that. If some
+   * of it was lost with a connection, all comes again, and what is given back for that is not
+   * counted as an attempt: no application has failed.
+   */
   void acknowledge() throws JMSException {
     if (!mode.isByMessage()) {
       return;
@@ -60,6 +64,7 @@ final class Settling {
     if (taken.isLost()) {
       throw givenBack(
           taken,
+          false,
           comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged"));
     }
     acknowledge(taken, "acknowledging " + taken.open().size() + " messages");
@@ -96,7 +101,7 @@ final class Settling {
       return; // everything is acknowledged
     }
     if (mode.isByMessage()) {
-      inbox.recover(inbox.take());
+      inbox.recover(inbox.take(), true);
     } else {
       inbox.recoverCurrent();
     }
@@ -119,6 +124,7 @@ final class Settling {
     if (taken.isLost()) {
       throw givenBack(
           taken,
+          true,
           comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages"));
     }
     List<Arrived> delivered = taken.open();
@@ -130,6 +136,7 @@ final class Settling {
     if (items > Protocol.MAX_ITEMS) {
       throw givenBack(
           taken,
+          true,
           JmsFaults.of(
               FaultCode.TRANSACTION_ROLLED_BACK,
               String.format(
@@ -158,20 +165,21 @@ final class Settling {
    */
   private void undo(JMSException failure, HandedOver.Taken taken) {
     if (isRefused(failure.getCause(), true)) {
-      var unused = givenBack(taken, failure);
+      var unused = givenBack(taken, true, failure);
       return;
     }
     inbox.settled(taken.open());
     if (!taken.open().isEmpty() && isRefused(failure.getCause(), false)) {
       var unused =
-          givenBack(new HandedOver.Taken(List.of(), List.of(), false, taken.stale()), failure);
+          givenBack(new HandedOver.Taken(List.of(), false, false, taken.stale()), true, failure);
     }
   }
 
   /** What was received goes back because of a failure, which is not hidden by another. */
-  private JMSException givenBack(HandedOver.Taken taken, JMSException failure) {
+  private JMSException givenBack(
+      HandedOver.Taken taken, boolean counted, JMSException failure) {
     try {
-      inbox.recover(taken);
+      inbox.recover(taken, counted);
     } catch (JMSException e) {
       failure.addSuppressed(e);
     }
@@ -213,6 +221,6 @@ final class Settling {
   void rollback() throws JMSException {
     transaction.incrementAndGet();
     outbound.takeStaged();
-    inbox.recover(inbox.take());
+    inbox.recover(inbox.take(), true);
   }
 }

@@ -219,6 +219,68 @@ class SettlingTest {
         .hasMessageContaining("closed");
   }
 
+  private void loseTheConnection() throws Exception {
+    int attached = broker.seen(Frame.AttachConsumer.class).size();
+    queue.lost();
+    broker.cut();
+    await().until(() -> broker.seen(Frame.AttachConsumer.class).size() > attached);
+  }
+
+  @Test
+  void aClosedConsumerIsDetachedThoughItsConnectionHadBeenLost() throws Exception {
+    open(LightmqJms.INDIVIDUAL_ACKNOWLEDGE);
+    queue.give(1, 0, "a");
+    Message lost = consumer.receive(10_000);
+    loseTheConnection();
+    queue.give(1, 1, "a");
+    consumer.receive(10_000).acknowledge();
+    consumer.close();
+    await().until(() -> broker.seen(Frame.DetachConsumer.class).size() == 1);
+    for (int time = 0; time < 2; time++) {
+      assertThatThrownBy(lost::acknowledge)
+          .isInstanceOf(JMSException.class)
+          .hasMessageContaining("comes again");
+    }
+    session.recover();
+    lost.acknowledge();
+    assertThat(broker.seen(Frame.Acknowledge.class)).as("of the second copy only").hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {Session.SESSION_TRANSACTED, Session.CLIENT_ACKNOWLEDGE, 101})
+  void aConsumerThatWaitsForItsMessagesToBeSettledDoesNotSurviveTheirLoss(int mode)
+      throws Exception {
+    open(mode);
+    queue.give(1, 0, "a");
+    assertThat(receive()).isEqualTo("a");
+    consumer.close();
+    assertThat(broker.seen(Frame.DetachConsumer.class)).isEmpty();
+    int connections = broker.seen(Frame.Attach.class).size();
+    queue.lost();
+    broker.cut();
+    await().until(() -> broker.seen(Frame.OpenSession.class).size() > connections);
+    session.createConsumer(session.createQueue("later"));
+    assertThat(broker.seen(Frame.AttachConsumer.class))
+        .as("only the new one is attached on the new connection")
+        .hasSize(2);
+  }
+
+  @Test
+  void anAcknowledgementThatALostConnectionHasMadeVainGivesTheRestBackUncounted() throws Exception {
+    open(Session.CLIENT_ACKNOWLEDGE);
+    queue.give(1, 0, "a");
+    assertThat(receive()).isEqualTo("a");
+    loseTheConnection();
+    queue.give(1, 1, "a", "b");
+    assertThat(receive()).isEqualTo("a");
+    Message last = consumer.receive(10_000);
+    assertThatThrownBy(last::acknowledge)
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("come again");
+    assertThat(queue.returned(true)).as("no application has failed").isEmpty();
+    assertThat(queue.returned(false)).containsExactly(1L);
+  }
+
   /** The error codes of a failure and its causes. */
   private static List<String> codes(Throwable failure) {
     List<String> codes = new ArrayList<>();
