@@ -195,6 +195,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
               + "; it has to give sessions that the connection consumer's own connection has made");
     }
     session.requireOpen();
+    session.inbox().listening().requireSessionListener();
     return session;
   }
 

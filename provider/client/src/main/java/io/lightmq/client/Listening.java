@@ -120,6 +120,18 @@ final class Listening {
     }
   }
 
+  /** Refuses a session without a listener of its own, so that it is loaded with nothing. */
+  void requireSessionListener() throws JMSException {
+    if (sessionListener() == null) {
+      throw noSessionListener("nothing of a connection consumer is given to a session");
+    }
+  }
+
+  private static JMSException noSessionListener(String what) {
+    return JmsFaults.illegalState(
+        what + ": the session has no message listener; call Session.setMessageListener first");
+  }
+
   /**
    * Waits for a running listener of a consumer, or of any; not on its own thread. An interrupt does
    * not end the wait.
@@ -269,11 +281,8 @@ final class Listening {
     }
     inbox.unattempted(left);
     if (sessionListener() == null) {
-      tell.accept(
-          JmsFaults.illegalState(
-              left.size()
-                  + " messages of a connection consumer were returned: the session has no message"
-                  + " listener; call Session.setMessageListener first"));
+      String count = left.size() == 1 ? "1 message" : left.size() + " messages";
+      tell.accept(noSessionListener(count + " of a connection consumer went back"));
     }
   }
 

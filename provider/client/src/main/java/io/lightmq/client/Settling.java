@@ -67,7 +67,8 @@ final class Settling {
           false,
           comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged"));
     }
-    acknowledge(taken, "acknowledging " + taken.open().size() + " messages");
+    int count = taken.open().size();
+    acknowledge(taken, count == 1 ? "acknowledging a message" : "acknowledging " + count + " messages");
   }
 
   private void acknowledge(HandedOver.Taken taken, String what) throws JMSException {

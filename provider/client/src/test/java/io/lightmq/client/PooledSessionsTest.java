@@ -37,6 +37,10 @@ class PooledSessionsTest {
   private void open(int mode) throws JMSException {
     session = connection.createSession(mode);
     session.setMessageListener(message -> got.add(text(message)));
+    consume();
+  }
+
+  private void consume() throws JMSException {
     ServerSession pooled =
         new ServerSession() {
           @Override
@@ -68,6 +72,30 @@ class PooledSessionsTest {
     connection.close();
     broker.close();
     await().until(() -> ClientThreads.alive().isEmpty()); // nobody waits for a pool's feeder
+  }
+
+  @Test
+  void aSessionWithoutAListenerGetsNothingUntilItHasOne() throws Exception {
+    List<JMSException> told = new CopyOnWriteArrayList<>();
+    connection.setExceptionListener(told::add);
+    session = connection.createSession();
+    consume();
+    deliver(1, "a");
+    await().until(() -> told.size() >= 3);
+    session.run();
+    assertThat(told)
+        .allSatisfy(e -> assertThat(e).hasMessageContaining("Session.setMessageListener"));
+    assertThat(broker.seen(Frame.Return.class)).as("it waits here, with pauses").isEmpty();
+    int before = starts.get();
+    session.setMessageListener(message -> got.add(text(message)));
+    await()
+        .until(
+            () -> {
+              session.run();
+              return !got.isEmpty();
+            });
+    assertThat(starts.get()).isGreaterThan(before);
+    assertThat(got).containsExactly("a");
   }
 
   private Frame.PullOne pull() throws InterruptedException {
