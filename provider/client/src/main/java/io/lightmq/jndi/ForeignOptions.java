@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,6 +61,12 @@ final class ForeignOptions {
     tuning("watchTopicAdvisories", "cacheEnabled", "tightEncodingEnabled", "tcpNoDelayEnabled");
     tuning("stackTraceEnabled", "sizePrefixDisabled", "maxInactivityDuration", "useSyncSend");
     tuning("maxInactivityDurationInitalDelay", "maxInactivityDurationInitialDelay");
+    tuning("backup", "backupPoolSize", "priorityBackup", "priorityURIs", "updateURIsSupported");
+    tuning("updateURIsURL", "rebalanceUpdateURIs", "useCompression", "messagePrioritySupported");
+    tuning("clientIDPrefix", "connectionIDPrefix", "optimizedMessageDispatch", "sendAcksAsync");
+    tuning("optimizeAcknowledgeTimeOut", "optimizedAckScheduledAckInterval", "maxThreadPoolSize");
+    tuning("objectMessageSerializationDefered", "warnAboutUnstartedConnectionTimeout");
+    tuning("auditDepth", "auditMaximumProducerNumber", "compressionLevel");
     tuning("nioRemotingThreads", "remotingThreads", "batchDelay", "directDeliver", "useInvm");
   }
 
@@ -160,11 +167,34 @@ final class ForeignOptions {
     return plain;
   }
 
-  private static IllegalArgumentException unknown(String name, String plain) {
-    String lower = plain.toLowerCase(Locale.ROOT);
+  /** What is done another way here; null if nothing is known about it. */
+  private static @Nullable String otherWay(String lower) {
+    if (lower.equals("redeliverypolicy.maximumredeliveries")) {
+      return atTheBroker("--max-attempts N, which counts the first delivery too");
+    }
     if (lower.startsWith("redeliverypolicy.")) {
-      return new IllegalArgumentException(
-          "the option '" + name + "' is a setting of the destination here, at the broker");
+      return atTheBroker("--redelivery-delay and --max-attempts");
+    }
+    if (lower.equals("nonblockingredelivery")) {
+      return atTheBroker("--redelivery-order non-blocking");
+    }
+    boolean prefetch =
+        lower.equals("prefetch")
+            || lower.equals("prefetchsize")
+            || lower.equals("consumer.prefetchsize")
+            || lower.matches("prefetchpolicy\\..*prefetch");
+    return prefetch ? "is prefetchMessages here, which is for all consumers of a factory" : null;
+  }
+
+  private static String atTheBroker(String setting) {
+    return "is a setting of the destination here, at the broker: lightmq destination set queue NAME "
+        + setting;
+  }
+
+  private static IllegalArgumentException unknown(String name, String plain) {
+    String other = otherWay(plain.toLowerCase(Locale.ROOT));
+    if (other != null) {
+      return new IllegalArgumentException("the option '" + name + "' " + other);
     }
     List<String> near = NearNames.of(plain, OURS.keySet(), 1);
     return new IllegalArgumentException(

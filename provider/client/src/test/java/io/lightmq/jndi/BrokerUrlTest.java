@@ -92,13 +92,33 @@ class BrokerUrlTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "jms.useCompression=true",
+        "jms.messagePrioritySupported=true",
+        "backup=true",
+        "failover.updateURIsSupported=false",
+        "jms.clientIDPrefix=x"
+      })
+  void optionsThatOnlyTuneClassicAreLeftOut(String option) {
+    assertThat(factory("failover:(tcp://h:1)?" + option).getOptions()).isEmpty();
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
         "jms.prefetchPolicy.al=1|did you mean prefetchPolicy.all?",
         "jms.clientIdd=1|did you mean clientI",
         "prefetchMessage=1|did you mean prefetchMessages?",
-        "jms.redeliveryPolicy.maximumRedeliveries=3|setting of the destination",
+        "jms.redeliveryPolicy.maximumRedeliveries=3|lightmq destination set queue NAME --max-attempts N",
+        "jms.redeliveryPolicy.initialRedeliveryDelay=3|setting of the destination",
+        "jms.nonBlockingRedelivery=true|--redelivery-order non-blocking",
+        "jms.prefetchPolicy.queuePrefetch=1|is prefetchMessages here",
+        "jms.prefetchPolicy.durableTopicPrefetch=1|is prefetchMessages here",
+        "prefetch=1|is prefetchMessages here",
+        "prefetchSize=1|is prefetchMessages here",
+        "jms.exclusiveConsumer=true|is unknown",
         "type=XA_CF|XA",
         "consumerWindowSize=0|limits above 0",
         "reconnectAttempts=1&failover.maxReconnectAttempts=2|given twice",
