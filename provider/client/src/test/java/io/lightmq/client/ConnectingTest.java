@@ -13,12 +13,17 @@ import jakarta.jms.JMSException;
 import jakarta.jms.JMSSecurityException;
 import jakarta.jms.JMSSecurityRuntimeException;
 import jakarta.jms.Session;
+import java.io.IOException;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ConnectingTest {
   private ScriptedBroker broker;
@@ -89,7 +94,44 @@ class ConnectingTest {
     assertThatThrownBy(
             () -> new LightmqConnectionFactory("lightmq://127.0.0.1:" + port).createConnection())
         .isInstanceOf(JMSException.class)
-        .hasMessageContaining("127.0.0.1:" + port);
+        .hasMessage(
+            "connecting to lightmq://127.0.0.1:%1$d: cannot connect to 127.0.0.1:%1$d:"
+                + " Connection refused; is a broker running there?",
+            port);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "!HTTP/1.1 400 Bad Request|the answer says it has 1213486160 bytes",
+        "!220 mail.example.org ESMTP|the answer says it has 842149920 bytes",
+        "!\0\0\0\u0020some other protocol, with lengths|frame type",
+        "!\0\0\0\0 nothing|which is below its header's"
+      })
+  void aPortOfAnotherProtocolIsCalledThat(String answer, String detail) throws Exception {
+    byte[] bytes = answer.substring(1).getBytes(StandardCharsets.ISO_8859_1);
+    try (ServerSocket other = new ServerSocket(0)) {
+      Thread server =
+          new Thread(
+              () -> {
+                try (Socket client = other.accept()) {
+                  client.getOutputStream().write(bytes);
+                  client.getInputStream().readAllBytes();
+                } catch (IOException e) {
+                  // the client has gone
+                }
+              });
+      server.start();
+      assertThatThrownBy(
+              () ->
+                  new LightmqConnectionFactory("lightmq://127.0.0.1:" + other.getLocalPort())
+                      .createConnection())
+          .isExactlyInstanceOf(JMSException.class)
+          .hasMessageContaining(detail)
+          .hasMessageEndingWith(": this is not a LightMQ broker's port");
+      server.join();
+    }
   }
 
   @Test

@@ -90,6 +90,9 @@ public final class FrameDecoder extends ByteToMessageDecoder {
           "a frame says length " + length + ", which is below its header's");
     }
     if (length > maxFrameBytes - Protocol.LENGTH_BYTES) {
+      if (!authenticated && peer == FrameType.Sender.BROKER) {
+        throw ProtocolException.bad("the answer says it has " + length + " bytes");
+      }
       throw new ProtocolException(
           FaultCode.TOO_LARGE,
           "a frame of "

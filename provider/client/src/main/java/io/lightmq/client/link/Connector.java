@@ -13,7 +13,9 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
@@ -91,7 +93,7 @@ final class Connector {
     connect.addListener(
         (io.netty.channel.ChannelFuture opened) -> {
           if (!opened.isSuccess()) {
-            result.completeExceptionally(failure("cannot connect to " + address, opened.cause()));
+            result.completeExceptionally(notConnected(address, opened.cause()));
             return;
           }
           Future<?> deadline =
@@ -102,7 +104,7 @@ final class Connector {
                         .completeExceptionally(
                             new LinkException(
                                 FaultCode.HEARTBEAT_LOST,
-                                address
+                                text(address)
                                     + " did not greet within "
                                     + settings.connectTimeoutMillis()
                                     + " ms (option connectTimeoutMillis)"));
@@ -123,6 +125,32 @@ final class Connector {
                   });
         });
     return result;
+  }
+
+  /** Netty says the address once more behind the reason. */
+  private static LinkException notConnected(SocketAddress address, Throwable cause) {
+    String reason = String.valueOf(cause.getMessage());
+    String again = ": " + address;
+    String text =
+        "cannot connect to "
+            + text(address)
+            + ": "
+            + (reason.endsWith(again)
+                ? reason.substring(0, reason.length() - again.length())
+                : reason)
+            + (isRefused(cause) ? "; is a broker running there?" : "");
+    return new LinkException(FaultCode.CLOSING, text, cause);
+  }
+
+  /** Somebody is at the address, but nobody at the port. */
+  private static boolean isRefused(Throwable cause) {
+    return cause instanceof ConnectException && !(cause instanceof ConnectTimeoutException);
+  }
+
+  /** Without the slash before an address that was not looked up. */
+  private static String text(SocketAddress address) {
+    String text = address.toString();
+    return text.startsWith("/") ? text.substring(1) : text;
   }
 
   /** A failure of the network as one of the link. */

@@ -124,6 +124,13 @@ final class Handshake extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    fail(context, Connector.failure("the handshake failed", cause));
+    fail(
+        context,
+        welcome == null && cause instanceof ProtocolException
+            ? new LinkException(
+                FaultCode.PROTOCOL_ERROR,
+                cause.getMessage() + ": this is not a LightMQ broker's port",
+                cause)
+            : Connector.failure("the handshake failed", cause));
   }
 }
