@@ -4,6 +4,7 @@ import io.lightmq.client.link.BrokerLink.Sending;
 import io.lightmq.client.link.BrokerLink.Staged;
 import io.lightmq.client.link.BrokerLink.Target;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -32,6 +33,33 @@ abstract sealed class Item {
 
   /** Why it cannot be sent again, or null: a destination of it has gone or has another id. */
   abstract @Nullable LinkException hopeless(Set<Target> gone);
+
+  /** The broker's refusal, which knows a destination that was deleted by its id only. */
+  @Nullable LinkException withNames(@Nullable LinkException refusal) {
+    if (refusal == null) {
+      return null;
+    }
+    String text = String.valueOf(refusal.getMessage());
+    String named = text;
+    for (Target target : targets()) {
+      named = named.replace(deleted("destination " + target.destinationId()), deleted(target));
+    }
+    return named.equals(text) ? refusal : new LinkException(refusal.code(), named, refusal);
+  }
+
+  private static String deleted(String what) {
+    return what + " was deleted";
+  }
+
+  private static String deleted(Target target) {
+    DestinationKind kind = target.destination().kind();
+    return deleted(
+            (kind.isTemporary() ? "the temporary " : "the ")
+                + (kind.isQueue() ? "queue \"" : "topic \"")
+                + target.destination().name()
+                + "\"")
+        + (kind.isTemporary() ? "" : "; send to one of that name with a new producer");
+  }
 
   abstract Frame frame(ByteBufAllocator allocator);
 

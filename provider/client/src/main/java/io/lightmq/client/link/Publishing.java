@@ -328,11 +328,12 @@ final class Publishing {
     return known;
   }
 
-  private boolean settle(int correlation, @Nullable LinkException failure) {
+  private boolean settle(int correlation, @Nullable LinkException refusal) {
     Item item = unconfirmed.remove(correlation);
     if (item == null) {
       return false;
     }
+    LinkException failure = item.withNames(refusal);
     item.answered = true;
     item.failure = failure;
     if (item.number == 0) {
@@ -433,7 +434,7 @@ final class Publishing {
       first.done(
           outcome == null || outcome.code() == FaultCode.OK
               ? first.failure
-              : new LinkException(outcome.code(), outcome.text()));
+              : first.withNames(new LinkException(outcome.code(), outcome.text())));
       first = numbered.peek();
     }
     resumeFrom = Math.max(resumeFrom, attached.last() + 1);

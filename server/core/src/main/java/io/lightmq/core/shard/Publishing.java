@@ -174,8 +174,7 @@ final class Publishing {
     Destination destination = state.destinations().find(command.destinationId());
     if (destination == null) {
       throw new Refusal(
-          FaultCode.DESTINATION_GONE,
-          Placing.goneText(command.destinationId()) + "; attach the producer again");
+          FaultCode.DESTINATION_GONE, Placing.goneText(command.destinationId()));
     }
     boolean persistent = command.number() > 0;
     if (run.delayed()) {
