@@ -38,7 +38,7 @@ import java.util.Set;
  */
 @OwnedBy("shard")
 final class StateSnapshot implements ShardState.ChangeListener {
-  private static final int VERSION = 2;
+  private static final int VERSION = 3;
   private static final int LINKS_PER_STEP = 256;
 
   private final ShardState state;

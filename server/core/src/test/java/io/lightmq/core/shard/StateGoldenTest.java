@@ -240,6 +240,11 @@ class StateGoldenTest {
   }
 
   @Test
+  void theVersionInTheBytesIsThatOfTheGoldenFile() {
+    assertThat(encode(sample()).get(0).get(0)).isEqualTo((byte) 3);
+  }
+
+  @Test
   void whatVersionThreeHoldsIsReadAndWrittenAgainUnchanged() throws IOException {
     assertThat(hex(encode(decoded()))).isEqualTo(golden());
   }
