@@ -64,7 +64,7 @@ class DelayFootprintTest {
 
   @Test
   void aMessageOfAnOpenHourCostsFewBytesAndOneOfALaterHourNone() throws Exception {
-    int count = Integer.getInteger("lightmq.delayed", 20_000);
+    int count = Integer.getInteger("lightmq.delayed", 50_000);
     BrokerHarness h = open();
     FakePeer peer = h.attach();
     long id = h.producer(peer, QUEUE);
@@ -85,8 +85,8 @@ class DelayFootprintTest {
         "%d delayed messages: %d bytes of heap while their hour is far, %d once it is near;"
             + " %d bytes outside the heap",
         count, closed - before, opened - before, h.broker.metrics().directBytes());
-    assertThat(closed - before).isLessThan(count * 16L + (1 << 19));
-    assertThat(opened - before).isLessThan(count * 48L + (1 << 19));
+    assertThat(closed - before).as("of a far hour").isLessThan(count * 4L);
+    assertThat(opened - before).as("of a near hour").isLessThan(count * 24L);
     h.close();
   }
 
@@ -104,7 +104,7 @@ class DelayFootprintTest {
     h.loops.advance(2 * SECOND);
     long each = (usedHeap() - before) / count;
     show("%d holders: %d bytes of heap each", count, each);
-    assertThat(each).isLessThan(8_192);
+    assertThat(each).isLessThan(4_096);
     h.close();
   }
 }
