@@ -9,6 +9,7 @@ import jakarta.jms.Message;
 import jakarta.jms.Queue;
 import jakarta.jms.Session;
 import jakarta.jms.TextMessage;
+import jakarta.jms.Topic;
 import java.util.Collections;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,24 @@ class DelayAndDeadLettersTest {
       assertThat(got.getJMSTimestamp()).isEqualTo(late.getJMSTimestamp());
       assertThat(Collections.list(got.getPropertyNames())).containsExactly("JMSXDeliveryCount");
       assertThat(got.getIntProperty("JMSXDeliveryCount")).isEqualTo(1);
+    }
+  }
+
+  /** Section 7.9: only subscriptions that existed when the message was sent receive it. */
+  @Test
+  void aDelayedMessageOfATopicIsForSubscriptionsThatExistedWhenItWasSent() {
+    try (JMSContext context = context("news", Session.AUTO_ACKNOWLEDGE)) {
+      Topic topic = context.createTopic("t");
+      JMSConsumer before = context.createConsumer(topic);
+      JMSConsumer durableBefore = context.createSharedDurableConsumer(topic, "before");
+      context.createProducer().setDeliveryDelay(500).send(topic, "delayed");
+      JMSConsumer after = context.createConsumer(topic);
+      JMSConsumer durableAfter = context.createSharedDurableConsumer(topic, "after");
+      assertThat(before.receiveBody(String.class, LONG_MILLIS)).isEqualTo("delayed");
+      assertThat(durableBefore.receiveBody(String.class, LONG_MILLIS)).isEqualTo("delayed");
+      context.createProducer().send(topic, "end");
+      assertThat(after.receiveBody(String.class, LONG_MILLIS)).isEqualTo("end");
+      assertThat(durableAfter.receiveBody(String.class, LONG_MILLIS)).isEqualTo("end");
     }
   }
 
