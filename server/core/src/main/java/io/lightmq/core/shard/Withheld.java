@@ -5,14 +5,17 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.TreeSet;
 
 /**
  * What waits for its next attempt: single messages, which are in flight to nobody meanwhile, whole
  * subscriptions and, where messages have keys, single key views, which give nothing out. All of it
  * is in memory: after a restart the wait is over at once, while the attempts are kept. At most
- * {@link #MAX_MESSAGES} messages wait; what comes beyond is free at once.
+ * {@link #MAX_MESSAGES} messages wait; what comes beyond is free at once. As many subscriptions and
+ * key views wait at most; with one more, the one whose wait ends first goes on at once.
  */
 @OwnedBy("shard")
 final class Withheld {
@@ -28,8 +31,16 @@ final class Withheld {
   /** A subscription as a whole, or a key view of it; -1 for what has no key. */
   private record Part(Subscription subscription, boolean whole, int key) {}
 
-  /** Until when each of these gives nothing out. */
-  private final Map<Part, Long> paused = new HashMap<>();
+  /** Until when a part gives nothing out; the number tells apart what ends together. */
+  private record Pause(long untilNanos, long number, Part part) {}
+
+  private final Map<Part, Pause> paused = new HashMap<>();
+
+  /** The same, those first that end first. */
+  private final TreeSet<Pause> inTime =
+      new TreeSet<>(Comparator.comparingLong(Pause::untilNanos).thenComparingLong(Pause::number));
+
+  private long pauses;
 
   Withheld(Ready ready, TurnTime time) {
     this.ready = ready;
@@ -62,7 +73,19 @@ final class Withheld {
   }
 
   private void pause(Part part, long delayMillis) {
-    paused.merge(part, time.nowNanos() + delayMillis * 1_000_000L, Math::max);
+    long until = time.nowNanos() + delayMillis * 1_000_000L;
+    Pause known = paused.get(part);
+    if (known != null && known.untilNanos() >= until) {
+      return;
+    }
+    Pause pause = new Pause(until, pauses++, part);
+    paused.put(part, pause);
+    inTime.add(pause);
+    if (known != null) {
+      inTime.remove(known);
+    } else if (paused.size() > MAX_MESSAGES) {
+      resume(inTime.first());
+    }
   }
 
   /** Messages that wait. */
@@ -78,10 +101,7 @@ final class Withheld {
   /** When something is due next, {@code Long.MAX_VALUE} for never. */
   long nextNanos() {
     long next = messages.isEmpty() ? Long.MAX_VALUE : messages.element().dueNanos();
-    for (long until : paused.values()) {
-      next = Math.min(next, until);
-    }
-    return next;
+    return inTime.isEmpty() ? next : Math.min(next, inTime.first().untilNanos());
   }
 
   /** Frees what is due. */
@@ -90,18 +110,8 @@ final class Withheld {
     while (!messages.isEmpty() && messages.element().dueNanos() - now <= 0) {
       free(messages.remove());
     }
-    if (!paused.isEmpty()) {
-      paused
-          .entrySet()
-          .removeIf(
-              each -> {
-                boolean over =
-                    each.getKey().subscription().isClosed() || each.getValue() - now <= 0;
-                if (over) {
-                  resume(each.getKey());
-                }
-                return over;
-              });
+    while (!inTime.isEmpty() && inTime.first().untilNanos() - now <= 0) {
+      resume(inTime.first());
     }
   }
 
@@ -115,24 +125,18 @@ final class Withheld {
           }
           return there;
         });
-    paused
-        .keySet()
-        .removeIf(
-            each -> {
-              boolean there = each.subscription().destination() == destination;
-              if (there) {
-                resume(each);
-              }
-              return there;
-            });
+    for (Pause each : List.copyOf(inTime)) {
+      if (each.part().subscription().destination() == destination) {
+        resume(each);
+      }
+    }
   }
 
   /** Frees all, at the end. */
   void releaseAll() {
     messages.forEach(this::free);
     messages.clear();
-    paused.keySet().forEach(this::resume);
-    paused.clear();
+    List.copyOf(inTime).forEach(this::resume);
   }
 
   private void free(Waiting waiting) {
@@ -143,7 +147,10 @@ final class Withheld {
     }
   }
 
-  private void resume(Part part) {
+  private void resume(Pause pause) {
+    Part part = pause.part();
+    paused.remove(part);
+    inTime.remove(pause);
     Subscription subscription = part.subscription();
     if (part.whole()) {
       subscription.pause(false);
