@@ -203,7 +203,15 @@ final class DelayAdministration {
     if (found == null || holder == null || holder.isClosed()) {
       throw new Refusal(FaultCode.BAD_REQUEST, "no delayed message has the id " + id);
     }
-    if (!holder.isFree(found.lane(), found.sequence())) {
+    boolean free = holder.isFree(found.lane(), found.sequence());
+    if (!free
+        && holder.isUnacknowledged(found.lane(), found.sequence())
+        && !holder.isInFlight(found.lane(), found.sequence())) {
+      throw new Refusal(
+          FaultCode.RETRY_LATER,
+          "message " + id + " is so new that it is not confirmed to its sender yet; cancel again");
+    }
+    if (!free) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,
           "message " + id + " is due and on its way to " + found.to().name().name());

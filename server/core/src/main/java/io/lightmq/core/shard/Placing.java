@@ -162,15 +162,15 @@ final class Placing {
         && VolatileStore.most(count, entryBytes) <= settings.volatileBytes();
   }
 
-  /** Refuses a run that waited for memory for too long. */
+  /** Refuses a run that waited for memory for too long, or what does not wait, for 0 ms. */
   Refusal memoryFull(long entryBytes, long heldMillis) {
     return new Refusal(
         FaultCode.MEMORY_FULL,
         "a run of "
             + entryBytes
-            + " bytes found no room for "
-            + heldMillis
-            + " ms: "
+            + " bytes found no room"
+            + (heldMillis == 0 ? "" : " for " + heldMillis + " ms")
+            + ": "
             + state.destinations().store().usedBytes()
             + " of "
             + settings.volatileBytes()
