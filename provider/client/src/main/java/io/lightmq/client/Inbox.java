@@ -201,10 +201,11 @@ final class Inbox {
   /**
    * Closes a consumer for the application; what waits in it goes back.
    *
+   * @param awaitListener whether to wait for the end of its listener, if that runs
    * @return whether it may be closed in the broker too: false while messages that it handed over
    *     are not settled
    */
-  boolean close(ConsumerQueue consumer) {
+  boolean close(ConsumerQueue consumer, boolean awaitListener) {
     List<Arrived> waiting;
     BooleanSupplier stale;
     boolean over;
@@ -212,7 +213,9 @@ final class Inbox {
     try {
       consumer.closed = true;
       gate.signal();
-      listening.awaitEnd(consumer);
+      if (awaitListener) {
+        listening.awaitEnd(consumer);
+      }
       waiting = consumer.drain();
       stale = handedOver.lossFromNow();
       over = consumer.isOver();

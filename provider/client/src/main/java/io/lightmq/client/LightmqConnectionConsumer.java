@@ -237,7 +237,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     try {
       connection.closing(this);
       inbox.close();
-      consumers.close(queue);
+      consumers.close(queue, true);
     } finally {
       closing.done();
     }

@@ -87,10 +87,13 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
     return session.inbox().receive(queue, waitMillis, converter);
   }
 
+  /**
+   * Also in a completion listener: section 7.3.4 of the specification forbids to close producer,
+   * session, context and connection there, not this.
+   */
   @Override
   public void close() throws JMSException {
     if (!closed) {
-      session.refuseInCompletion("close");
       closed = true;
       session.closeConsumer(queue);
     }

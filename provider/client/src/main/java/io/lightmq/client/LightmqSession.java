@@ -383,9 +383,13 @@ final class LightmqSession implements QueueSession, TopicSession {
   }
 
   /** Closes a consumer; in the broker once its messages are settled. */
+  /**
+   * Closes a consumer. A completion listener does not wait for a message listener that runs, since
+   * that may wait for completions.
+   */
   void closeConsumer(ConsumerQueue queue) throws JMSException {
     if (!closing.hasBegun()) {
-      consumers.close(queue);
+      consumers.close(queue, !completions.isCurrent());
     }
   }
 

@@ -115,7 +115,7 @@ final class SessionConsumers {
                   mode == AckMode.NONE)),
           "opening a consumer of " + name.name());
     } catch (JMSException | RuntimeException | Error e) {
-      inbox.close(queue);
+      inbox.close(queue, true);
       open.remove(queue);
       connection.unregister(queue);
       throw e;
@@ -124,8 +124,8 @@ final class SessionConsumers {
   }
 
   /** Closes a consumer; in the broker once its messages are settled. */
-  void close(ConsumerQueue queue) throws JMSException {
-    if (inbox.close(queue)) {
+  void close(ConsumerQueue queue, boolean awaitListener) throws JMSException {
+    if (inbox.close(queue, awaitListener)) {
       open.remove(queue);
       connection.unregister(queue);
       try {

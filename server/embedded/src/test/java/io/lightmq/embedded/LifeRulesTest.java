@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import jakarta.jms.CompletionListener;
 import jakarta.jms.Connection;
 import jakarta.jms.IllegalStateException;
 import jakarta.jms.JMSException;
@@ -236,6 +237,65 @@ class LifeRulesTest {
     assertThat(said).containsExactly("refused", "refused", "refused", "allowed");
     session.close();
     assertThat(receive(sending.createConsumer(queue), 1)).containsExactly("b/1");
+  }
+
+  /** Section 7.3.4. */
+  @Test
+  void aCompletionListenerMayCloseAConsumerButNothingElse() throws Exception {
+    List<String> said = new CopyOnWriteArrayList<>();
+    Session session = connection.createSession();
+    MessageConsumer consumer = session.createConsumer(queue);
+    MessageProducer producer = session.createProducer(queue);
+    producer.send(
+        session.createTextMessage("a"),
+        completing(
+            () -> {
+              said.add(trying(producer::close));
+              said.add(trying(session::close));
+              said.add(trying(connection::close));
+              said.add(trying(consumer::close));
+              said.add(trying(consumer::close));
+            }));
+    Awaitility.await().until(() -> said.size() == 5);
+    assertThat(said).containsExactly("refused", "refused", "refused", "allowed", "allowed");
+  }
+
+  @Test
+  void aCompletionListenerThatClosesAConsumerDoesNotWaitForOneThatWaitsForIt() throws Exception {
+    List<String> said = new CopyOnWriteArrayList<>();
+    Session session = connection.createSession(Session.SESSION_TRANSACTED);
+    MessageConsumer consumer = session.createConsumer(queue);
+    MessageProducer producer = session.createProducer(session.createQueue("elsewhere"));
+    consumer.setMessageListener(
+        message ->
+            said.add(
+                trying(
+                    () -> {
+                      producer.send(
+                          message, completing(() -> said.add(trying(consumer::close))));
+                      session.commit();
+                    })));
+    send("a");
+    Awaitility.await().until(() -> said.size() == 2);
+    assertThat(said).containsExactly("allowed", "allowed");
+  }
+
+  private static CompletionListener completing(Action action) {
+    return new CompletionListener() {
+      @Override
+      public void onCompletion(Message message) {
+        try {
+          action.run();
+        } catch (JMSException e) {
+          throw new AssertionError(e);
+        }
+      }
+
+      @Override
+      public void onException(Message message, Exception failure) {
+        throw new AssertionError(failure);
+      }
+    };
   }
 
   /** A call of an application. */
