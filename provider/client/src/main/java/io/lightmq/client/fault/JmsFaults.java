@@ -112,7 +112,13 @@ public final class JmsFaults {
   /** A body or properties that are read-only. */
   public static MessageNotWriteableException notWriteable(String what) {
     return new MessageNotWriteableException(
-        "the " + what + " of a received message are read-only; call clear" + capital(what) + "()",
+        "the "
+            + what
+            + " of a received message "
+            + (what.equals("properties") ? "are" : "is")
+            + " read-only; call clear"
+            + capital(what)
+            + "()",
         code(NOT_WRITEABLE));
   }
 

@@ -555,7 +555,7 @@ public abstract class LightmqMessage implements Message {
     }
     if (!fits(wanted, value)) {
       throw JmsFaults.format(
-          "the body of a " + bodyType() + " message is not a " + wanted.getName());
+          "the body of a " + bodyType() + " message is not a " + wanted.getTypeName());
     }
     return wanted.cast(value);
   }

@@ -17,6 +17,9 @@ public interface Peer {
   /** The user name that is stamped on its messages. */
   String userName();
 
+  /** Where it comes from, as people should read it. */
+  String address();
+
   /** Answers a run or a commit; many of one turn are gathered by the implementation. */
   void receipt(int correlation, FaultCode code, String text);
 

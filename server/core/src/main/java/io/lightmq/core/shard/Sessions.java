@@ -159,7 +159,9 @@ final class Sessions {
               + "\" is in use by connection "
               + user.peer().connectionId()
               + " of user "
-              + user.peer().userName());
+              + user.peer().userName()
+              + " from "
+              + user.peer().address());
     }
   }
 

@@ -422,7 +422,11 @@ final class Subscribing {
     if (known == null) {
       throw new Refusal(
           FaultCode.INVALID_SUBSCRIPTION,
-          "there is no durable subscription \"" + name + "\" of client id " + key.clientId());
+          "there is no durable subscription \""
+              + name
+              + (key.clientId() == null
+                  ? "\" without a client id"
+                  : "\" of client id " + key.clientId()));
     }
     if (known.consumers() > 0) {
       throw inUse(key);

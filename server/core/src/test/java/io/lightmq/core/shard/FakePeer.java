@@ -56,6 +56,11 @@ class FakePeer implements Peer {
   }
 
   @Override
+  public String address() {
+    return "10.0.0.1:" + connectionId;
+  }
+
+  @Override
   public String userName() {
     return "ada";
   }

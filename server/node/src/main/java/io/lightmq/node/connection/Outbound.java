@@ -133,6 +133,12 @@ final class Outbound implements Peer {
   }
 
   @Override
+  public String address() {
+    String text = String.valueOf(channel.remoteAddress());
+    return text.startsWith("/") ? text.substring(1) : text;
+  }
+
+  @Override
   public String userName() {
     return userName;
   }
