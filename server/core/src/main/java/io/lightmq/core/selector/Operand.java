@@ -54,7 +54,15 @@ final class Operand {
     if (textBytes != other.textBytes) {
       return false;
     }
-    for (int i = 0; i < textBytes; i++) {
+    int i = 0;
+    if (text.order() == other.text.order()) {
+      for (; i <= textBytes - Long.BYTES; i += Long.BYTES) {
+        if (text.getLong(textAt + i) != other.text.getLong(other.textAt + i)) {
+          return false;
+        }
+      }
+    }
+    for (; i < textBytes; i++) {
       if (text.get(textAt + i) != other.text.get(other.textAt + i)) {
         return false;
       }

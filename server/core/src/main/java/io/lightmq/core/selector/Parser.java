@@ -49,16 +49,17 @@ final class Parser {
   static final int MAX_DEPTH = 500;
 
   /**
-   * So many conditions may read the whole of a message's texts: LIKE, and equality of two
-   * identifiers. All others read no more of them than the selector has characters.
+   * So many steps a character of a message's texts may take in all, see {@link Pattern#steps};
+   * equality of two identifiers takes one. All other conditions read no more of the texts than the
+   * selector has characters. A step takes some 2 to 12 ns.
    */
-  static final int MAX_TEXT_CONDITIONS = 100;
+  static final int MAX_TEXT_STEPS = 32;
 
   private final Lexer lexer;
   private final Map<String, Identifier> identifiers = new HashMap<>();
   private final List<String> properties = new ArrayList<>();
 
-  private int textConditions;
+  private int textSteps;
 
   /** How deep the parser is in brackets and signs. */
   private int nesting;
@@ -213,7 +214,7 @@ final class Parser {
     alike(first, second, column);
     deepen(Math.max(before, depth), column);
     if (first instanceof Identifier && second instanceof Identifier) {
-      countTextCondition(leftColumn);
+      countTextSteps(1, leftColumn);
     }
     return new Comparison(relation, first, second);
   }
@@ -283,7 +284,7 @@ final class Parser {
               + " characters, this one has "
               + pattern.length());
     }
-    countTextCondition(column);
+    countTextSteps(pattern.steps(), column);
     depth = 2;
     return new Like(value, pattern, negated);
   }
@@ -496,15 +497,18 @@ final class Parser {
 
   // ---- bounds ----
 
-  private void countTextCondition(int column) throws InvalidSelectorException {
-    textConditions++;
-    if (textConditions > MAX_TEXT_CONDITIONS) {
+  private void countTextSteps(int steps, int column) throws InvalidSelectorException {
+    textSteps += steps;
+    if (textSteps > MAX_TEXT_STEPS) {
       throw new InvalidSelectorException(
           column,
-          "a selector has at most "
-              + MAX_TEXT_CONDITIONS
-              + " conditions that are LIKE or compare two identifiers; use several consumers, or IN"
-              + " for equal strings");
+          "a selector may search texts at most "
+              + MAX_TEXT_STEPS
+              + " times, this one does it "
+              + textSteps
+              + " times up to here: once for each LIKE with something between two %, with _ among"
+              + " it once for each 64 characters, and for each comparison of two identifiers; use"
+              + " several consumers, IN for equal strings, or patterns that begin or end without %");
     }
   }
 

@@ -12,7 +12,7 @@ import java.util.List;
  * almost fit.
  */
 final class Pattern {
-  /** The longest pattern in characters: it bounds the time that a long text can take. */
+  /** The longest pattern in characters: it bounds time and heap. */
   static final int MAX_ELEMENTS = 1_024;
 
   static final int ONE = -1;
@@ -29,7 +29,7 @@ final class Pattern {
     int from = 0;
     for (int i = 0; i <= elements.length; i++) {
       if (i == elements.length || elements[i] == ANY) {
-        cut.add(new Part(Arrays.copyOfRange(elements, from, i)));
+        cut.add(Part.of(Arrays.copyOfRange(elements, from, i)));
         from = i + 1;
       }
     }
@@ -64,6 +64,19 @@ final class Pattern {
 
   int length() {
     return elements.length;
+  }
+
+  /**
+   * How many steps a character of a text takes at most: 0 if no more of it is read than the pattern
+   * is long, since nothing lies between two {@code %}; else 1, or with {@code _} there one for each
+   * 64 characters of the longest part.
+   */
+  int steps() {
+    int steps = 0;
+    for (int i = 1; i < parts.length - 1; i++) {
+      steps = Math.max(steps, parts[i].steps());
+    }
+    return steps;
   }
 
   /** Whether a text fits. */

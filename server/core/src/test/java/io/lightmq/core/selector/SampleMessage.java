@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A message for selectors to look at; headers go by their JMS names. */
 final class SampleMessage {
-  private final MessageWriter writer = new MessageWriter(1 << 20);
+  private final MessageWriter writer = new MessageWriter(1 << 23);
 
   /** Encodes what a selector may see; the bytes lie behind some others, as in a run. */
   ByteBuffer encode(Map<String, @Nullable Object> values) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -130,14 +131,124 @@ class SelectorBoundsTest {
   }
 
   @Test
-  void conditionsThatReadWholeTextsAreCounted() {
-    String likes = "a LIKE '%x' OR ".repeat(99);
-    assertThatCode(() -> Selector.parse(likes + "a LIKE '%y'")).doesNotThrowAnyException();
+  void searchesOfWholeTextsAreCounted() {
+    String likes = "a LIKE '%x%' OR ".repeat(31);
+    assertThatCode(() -> Selector.parse(likes + "a LIKE '%y_z%'")).doesNotThrowAnyException();
     assertThatCode(() -> Selector.parse(likes + "a = b OR a = 'c' OR a > 5 OR a IN ('d')"))
         .doesNotThrowAnyException();
-    assertThatThrownBy(() -> Selector.parse(likes + "a = b OR a NOT LIKE 'c'"))
-        .hasMessageContaining("at most 100 conditions that are LIKE or compare two identifiers");
-    assertThatThrownBy(() -> Selector.parse(likes + "a LIKE 'c' OR (a) <> b"))
-        .hasMessageContaining("at most 100 conditions");
+    assertThatThrownBy(() -> Selector.parse(likes + "a = b OR a NOT LIKE '%c%'"))
+        .hasMessageContaining("search texts at most 32 times, this one does it 33 times");
+    assertThatThrownBy(() -> Selector.parse(likes + "a LIKE 'a%c%' OR (a) <> b"))
+        .hasMessageContaining("at most 32 times");
+  }
+
+  @Test
+  void aSearchForManyCharactersWithUnderscoresCountsForEach64() {
+    String long1024 = "a LIKE '%" + "a_".repeat(511) + "%'";
+    assertThatCode(() -> Selector.parse(long1024 + " OR " + long1024)).doesNotThrowAnyException();
+    assertThatThrownBy(() -> Selector.parse(long1024 + " OR " + long1024 + " OR a LIKE '%b%'"))
+        .hasMessageContaining("this one does it 33 times");
+  }
+
+  @Test
+  void patternsWithNothingBetweenTwoPercentSignsReadNoWholeText() throws InvalidSelectorException {
+    String selector = "a LIKE 'x%' OR a LIKE '%_x' OR a LIKE '%xy' OR a LIKE 'x%_y' OR ".repeat(900);
+    ByteBuffer message = message("a", "a".repeat(TEXT_CHARS));
+    assertThat(matches(300, selector + "a LIKE 'b'", message)).isZero();
+  }
+
+  /** Patterns that need more heap for each of their characters than others. */
+  static List<String> wide() {
+    StringBuilder distinct = new StringBuilder();
+    for (int i = 0; i < 1_020; i++) {
+      distinct.append((char) (0x4E00 + i));
+    }
+    return List.of(
+        "_" + distinct.substring(0, 1_018),
+        "_" + distinct.substring(0, 60),
+        "_" + distinct.substring(0, 120),
+        distinct.toString(),
+        "_" + distinct.substring(0, 500) + "a_".repeat(200),
+        "_%".repeat(500) + "_",
+        "x%".repeat(500) + "x",
+        "_x%".repeat(330) + "x",
+        "__%".repeat(330) + "x");
+  }
+
+  private static long usedHeap() {
+    for (int i = 0; i < 4; i++) {
+      System.gc();
+    }
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+  }
+
+  @ParameterizedTest
+  @MethodSource("wide")
+  void aSelectorTakesAtMost64BytesOfHeapForACharacter(String pattern)
+      throws InvalidSelectorException {
+    for (String end : List.of("%", "")) {
+      String condition = "a LIKE '%" + pattern + end + "'";
+      StringBuilder longest = new StringBuilder(condition);
+      while (parses(longest + " OR " + condition)) {
+        longest.append(" OR ").append(condition);
+      }
+      String text = longest.toString();
+      int count = Math.max(10, 1_000_000 / text.length());
+      List<Selector> kept = new ArrayList<>(count);
+      long before = usedHeap();
+      for (int i = 0; i < count; i++) {
+        kept.add(Selector.parse(text));
+      }
+      long used = usedHeap() - before;
+      assertThat(used / kept.size()).as("%d chars", text.length()).isLessThan(64L * text.length());
+    }
+  }
+
+  private static boolean parses(String text) {
+    try {
+      Selector.parse(text);
+      return true;
+    } catch (InvalidSelectorException e) {
+      return false;
+    }
+  }
+
+  @Test
+  void longPartsWithUnderscoresFindWhatRegularExpressionsFind() throws InvalidSelectorException {
+    int found = 0;
+    for (int seed = 0; seed < 2_000; seed++) {
+      Random random = new Random(seed);
+      int[] letters = {'a', 'b', 0xE9, 0x4E2D, 0x1F600, 'c' + random.nextInt(20)};
+      int kinds = 1 + random.nextInt(letters.length);
+      int[] text = random.ints(400, 0, kinds).map(i -> letters[i]).toArray();
+      int length = 60 + random.nextInt(250);
+      int at = random.nextInt(text.length - length);
+      int gaps = 1 + random.nextInt(6);
+      StringBuilder pattern = new StringBuilder();
+      StringBuilder regex = new StringBuilder();
+      boolean starts = random.nextBoolean();
+      boolean ends = random.nextBoolean();
+      pattern.append(starts ? "" : "%");
+      regex.append(starts ? "" : ".*");
+      at = starts ? 0 : ends ? text.length - length : at;
+      for (int i = 0; i < length; i++) {
+        boolean any = random.nextInt(gaps) == 0;
+        int wrong = random.nextInt(3 * length) == 0 ? 'z' : text[at + i];
+        pattern.appendCodePoint(any ? '_' : wrong);
+        regex.appendCodePoint(any ? '.' : wrong);
+      }
+      pattern.append(ends ? "" : "%");
+      regex.append(ends ? "" : ".*");
+      String string = new String(text, 0, text.length);
+      boolean expected =
+          java.util.regex.Pattern.compile(regex.toString(), java.util.regex.Pattern.DOTALL)
+              .matcher(string)
+              .matches();
+      found += expected ? 1 : 0;
+      assertThat(matches(1, "a LIKE '" + pattern + "'", message("a", string)))
+          .as("seed %d: %s on %s", seed, pattern, string)
+          .isEqualTo(expected ? 1 : 0);
+    }
+    assertThat(found).isBetween(300, 1_900);
   }
 }
