@@ -29,7 +29,7 @@ import java.util.Set;
  * offset is known by their ids, and which are encoded they know themselves.
  *
  * <pre>
- * slice 0: byte version 2, varint shard epoch, byte stopped, varint next destination id,
+ * slice 0: byte version 3, varint shard epoch, byte stopped, varint next destination id,
  *          varint next subscription id, varint destinations
  * one slice for each destination (see its encode)
  * any number of slices of keys (see KeyPicture), those of one subscription oldest first
