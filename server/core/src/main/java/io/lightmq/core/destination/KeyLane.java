@@ -218,7 +218,7 @@ final class KeyLane {
     if (of == LOOSE) {
       long found = findLoose(end);
       looseReady = found != NONE;
-      looseUnseen |= !looseReady && loose.nextPresent(end, NONE) != NONE;
+      looseUnseen |= !looseReady && (end < since || loose.nextPresent(end, NONE) != NONE);
       at[LOOSE] = looseReady ? found : end;
       return found;
     }

@@ -61,6 +61,10 @@ class GroupTest {
   }
 
   private void publish(FakePeer peer, boolean persistent, String... texts) {
+    assertThat(bench.receipt(peer, submit(peer, persistent, texts))).isEqualTo(FaultCode.OK);
+  }
+
+  private int submit(FakePeer peer, boolean persistent, String... texts) {
     ByteBuffer all = ByteBuffer.allocate(texts.length * 400);
     MessageWriter writer = new MessageWriter(1 << 12);
     for (String text : texts) {
@@ -70,7 +74,7 @@ class GroupTest {
     bench.broker.submit(
         new Command.Publish(
             peer, c, queue, persistent ? ++number : 0, texts.length, bench.bytes(all.flip())));
-    assertThat(bench.receipt(peer, c)).isEqualTo(FaultCode.OK);
+    return c;
   }
 
   private void send(FakePeer peer, String... texts) {
@@ -351,6 +355,27 @@ class GroupTest {
     assertThat(all).containsExactlyInAnyOrder(":1", ":2", ":3", ":4", ":5", "a:1", "a:2");
     acknowledge(peer, 1, ":1", ":2");
     assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("\"moving\":0");
+  }
+
+  @Test
+  void aMessageWithoutAGroupThatIsNotVisibleYetWhenTheFirstGroupComesIsNotForgotten()
+      throws Exception {
+    int early = 0;
+    for (int steps = 0; steps < 40; steps++) {
+      GroupTest one = new GroupTest();
+      FakePeer peer = one.start();
+      one.consume(peer, 1);
+      one.submit(peer, true, ":1");
+      one.submit(peer, true, "a:1");
+      for (int i = 0; i < steps; i++) {
+        one.bench.loops.step();
+      }
+      early += peer.receipts.isEmpty() ? 1 : 0;
+      one.park(peer, 1, 10);
+      one.park(peer, 1, 10);
+      assertThat(got(peer, 1)).as("after %d steps", steps).containsExactly(":1", "a:1");
+    }
+    assertThat(early).isPositive();
   }
 
   @Test
