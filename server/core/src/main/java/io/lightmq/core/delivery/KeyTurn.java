@@ -50,7 +50,7 @@ final class KeyTurn {
     if (waits && view.isFull() && view.subscription().inFlight() == 0) {
       view.lookOn();
     }
-    keys.watch(waits);
+    keys.watch(waits, view.isFull());
   }
 
   private void serve(View view, KeyViews keys, PullList list) {

@@ -303,9 +303,13 @@ public final class KeyViews {
 
   // ---- what is awaited ----
 
-  /** Notes whether a consumer waits for what is in flight, so that it is told when that ends. */
-  public void watch(boolean waits) {
-    watching = waits && (ready() & ~unowned) != 0;
+  /**
+   * Notes whether a consumer waits for what is in flight, so that it is told when that ends.
+   *
+   * @param full whether the view looks for more only once something is settled
+   */
+  public void watch(boolean waits, boolean full) {
+    watching = waits && (full || (ready() & ~unowned) != 0);
   }
 
   /** Whether something has to be given out when anything is settled. */

@@ -324,6 +324,7 @@ public final class View {
           level.restart();
         }
       }
+      full &= !much;
       pause();
     }
   }
@@ -504,7 +505,11 @@ public final class View {
 
   void acknowledged(Lane lane, long from, long to) {
     if (need(lane).acknowledged(from, to)) {
+      boolean was = full;
       full &= matches() > Views.MAX_KNOWN / 2;
+      if (was && !full && views != null) {
+        views.lag();
+      }
       changed();
     }
   }

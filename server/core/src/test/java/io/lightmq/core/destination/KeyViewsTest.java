@@ -144,9 +144,53 @@ class KeyViewsTest {
     long first = 1L << 32;
     subscription.acknowledge(LaneCode.durable(4), first, Views.MAX_KNOWN / 2 - 1);
     assertThat(view.unsifted()).isNull();
+    subscription.views().takeLagging();
     subscription.acknowledge(LaneCode.durable(4), first + Views.MAX_KNOWN / 2 - 1, 1);
     assertThat(view.isFull()).isFalse();
+    assertThat(subscription.views().takeLagging()).as("views are asked again").isTrue();
     assertThat(view.unsifted()).isSameAs(queue.durable(4));
     assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(first + Views.MAX_KNOWN);
+  }
+
+  @Test
+  void aFullViewThatForgetsWhatItKnowsWithItsLastConsumerLooksAgain() {
+    spread();
+    View view = subscription.view();
+    view.attached(1);
+    ByteBuffer message = message("a");
+    for (int i = 0; i < Views.MAX_KNOWN + 100; i++) {
+      publish(message);
+    }
+    view.attached(-1);
+    view.attached(1);
+    assertThat(view.isFull()).isFalse();
+    assertThat(view.unsifted()).isSameAs(queue.durable(4));
+    assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(1L << 32);
+  }
+
+  @Test
+  void whatIsSettledWakesConsumersOfAFullViewAlthoughNothingKnownIsFree() {
+    KeyViews keys = spread();
+    View view = subscription.view();
+    view.attached(1);
+    Taker taker = new Taker();
+    keys.join(taker);
+    ByteBuffer message = message("a");
+    for (int i = 0; i < Views.MAX_KNOWN; i++) {
+      publish(message);
+    }
+    while (view.next(taker, Views.MAX_KNOWN, (of, lane, key) -> touch(lane, key))) {
+      view.take(taker, view.lane(), view.from(), view.count());
+    }
+    assertThat(subscription.inFlight()).isEqualTo(Views.MAX_KNOWN);
+    keys.watch(true, view.isFull());
+    assertThat(keys.isWatching()).isTrue();
+    keys.watch(true, false);
+    assertThat(keys.isWatching()).isFalse();
+  }
+
+  private void touch(int lane, long key) {
+    subscription.touch(lane, key);
+    subscription.touchDurable(lane, key);
   }
 }
