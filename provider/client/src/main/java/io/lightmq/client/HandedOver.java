@@ -48,7 +48,8 @@ final class HandedOver {
   /**
    * Adds a message that was taken out of its consumer after so many losses.
    *
-   * @return whether it is to be settled; false if it was lost since, and for its consumer is settled
+   * @return whether it is to be settled; false if it was lost since, and for its consumer is
+   *     settled
    */
   boolean add(Arrived message, int lossesBefore) {
     if (!mode.isExplicit()) {

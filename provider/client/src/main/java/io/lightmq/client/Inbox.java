@@ -428,7 +428,9 @@ final class Inbox {
     Map<Inbox, List<Arrived>> loadedIn = byInbox(loaded);
     if (!counted) {
       byInbox(attempted)
-          .forEach((inbox, some) -> loadedIn.computeIfAbsent(inbox, n -> new ArrayList<>()).addAll(some));
+          .forEach(
+              (inbox, some) ->
+                  loadedIn.computeIfAbsent(inbox, n -> new ArrayList<>()).addAll(some));
     }
     Set<Inbox> all = new LinkedHashSet<>(attemptedIn.keySet());
     all.addAll(loadedIn.keySet());

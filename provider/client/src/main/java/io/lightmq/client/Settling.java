@@ -68,7 +68,8 @@ final class Settling {
           comeAgain(FaultCode.NOT_IN_FLIGHT, "messages were received and not acknowledged"));
     }
     int count = taken.open().size();
-    acknowledge(taken, count == 1 ? "acknowledging a message" : "acknowledging " + count + " messages");
+    acknowledge(
+        taken, count == 1 ? "acknowledging a message" : "acknowledging " + count + " messages");
   }
 
   private void acknowledge(HandedOver.Taken taken, String what) throws JMSException {
@@ -177,8 +178,7 @@ final class Settling {
   }
 
   /** What was received goes back because of a failure, which is not hidden by another. */
-  private JMSException givenBack(
-      HandedOver.Taken taken, boolean counted, JMSException failure) {
+  private JMSException givenBack(HandedOver.Taken taken, boolean counted, JMSException failure) {
     try {
       inbox.recover(taken, counted);
     } catch (JMSException e) {

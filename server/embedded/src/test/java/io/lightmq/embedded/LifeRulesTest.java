@@ -271,8 +271,7 @@ class LifeRulesTest {
             said.add(
                 trying(
                     () -> {
-                      producer.send(
-                          message, completing(() -> said.add(trying(consumer::close))));
+                      producer.send(message, completing(() -> said.add(trying(consumer::close))));
                       session.commit();
                     })));
     send("a");

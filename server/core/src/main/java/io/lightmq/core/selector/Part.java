@@ -35,7 +35,11 @@ abstract class Part {
 
   /** The characters other than {@code _}, each once, rising. */
   static int[] points(int[] elements) {
-    return Arrays.stream(elements).filter(each -> each != Pattern.ONE).distinct().sorted().toArray();
+    return Arrays.stream(elements)
+        .filter(each -> each != Pattern.ONE)
+        .distinct()
+        .sorted()
+        .toArray();
   }
 
   static int begins(int[] elements, ByteBuffer text, int from, int end) {

@@ -180,9 +180,7 @@ final class DeadLetterAdministration {
 
   private static void unknown(Command.Admin command, Destination queue, String id) {
     String text = "no message with id " + id + " waits in " + queue.name().name();
-    command
-        .peer()
-        .reply(command.correlation(), new Peer.Reply.Failed(FaultCode.BAD_REQUEST, text));
+    command.peer().reply(command.correlation(), new Peer.Reply.Failed(FaultCode.BAD_REQUEST, text));
   }
 
   private JsonWriter whole(MessageReader reader, ByteBuffer entries, int at) {

@@ -116,8 +116,7 @@ class MoveRecords {
   }
 
   /** The message as a run, with who does not want it. */
-  private Runs.Checked wanted(
-      Destination from, Destination to, ByteBuffer entry, Mover.Goal goal) {
+  private Runs.Checked wanted(Destination from, Destination to, ByteBuffer entry, Mover.Goal goal) {
     ByteBuffer message = goal.message();
     ByteBuffer run = ByteBuffer.allocate(4 + message.remaining());
     run.putInt(message.remaining()).put(message.duplicate()).flip();

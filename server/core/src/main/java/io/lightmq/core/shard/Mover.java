@@ -26,9 +26,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Moves of one subscription for one purpose are a {@link MoveLine}. Single ones are recorded in
  * the order in which they were offered, before those of {@link #offerRange}, which go by lane and
- * sequence; lines take turns. If a target takes nothing, its line waits, for 1 s
- * at first and 60 s at most, and holds up no other; a message that fails for a reason of its own
- * waits beside its line. Each failure is counted.
+ * sequence; lines take turns. If a target takes nothing, its line waits, for 1 s at first and 60 s
+ * at most, and holds up no other; a message that fails for a reason of its own waits beside its
+ * line. Each failure is counted.
  */
 @OwnedBy("shard")
 final class Mover {

@@ -173,8 +173,7 @@ final class Publishing {
     Runs.Checked run = placing.check(session, command.count(), command.messages().buffer());
     Destination destination = state.destinations().find(command.destinationId());
     if (destination == null) {
-      throw new Refusal(
-          FaultCode.DESTINATION_GONE, Placing.goneText(command.destinationId()));
+      throw new Refusal(FaultCode.DESTINATION_GONE, Placing.goneText(command.destinationId()));
     }
     boolean persistent = command.number() > 0;
     if (run.delayed()) {

@@ -152,7 +152,8 @@ class SelectorBoundsTest {
 
   @Test
   void patternsWithNothingBetweenTwoPercentSignsReadNoWholeText() throws InvalidSelectorException {
-    String selector = "a LIKE 'x%' OR a LIKE '%_x' OR a LIKE '%xy' OR a LIKE 'x%_y' OR ".repeat(900);
+    String selector =
+        "a LIKE 'x%' OR a LIKE '%_x' OR a LIKE '%xy' OR a LIKE 'x%_y' OR ".repeat(900);
     ByteBuffer message = message("a", "a".repeat(TEXT_CHARS));
     assertThat(matches(300, selector + "a LIKE 'b'", message)).isZero();
   }

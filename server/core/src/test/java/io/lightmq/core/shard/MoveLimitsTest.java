@@ -114,7 +114,8 @@ class MoveLimitsTest {
     h.loops.advance(5 * SECOND);
     Map<String, String> some = Map.of("queue", "expired", "rate", "1");
     assertThat(
-            h.admin("dead-letters.retry", Map.of("queue", "expired", "rate", "1", "dry-run", "true")))
+            h.admin(
+                "dead-letters.retry", Map.of("queue", "expired", "rate", "1", "dry-run", "true")))
         .contains("\"wouldRetry\":" + count + ",")
         .contains("\"passedOver\":0");
     assertThat(h.admin("dead-letters.retry", some))
