@@ -59,7 +59,7 @@ public final class Dispatcher {
   private final Batches batches;
   private final Browsers browsers;
   private final Sifter sifter;
-  private final KeyTurn keyTurn = new KeyTurn(this::serveOrBlock);
+  private final KeyTurn keyTurn = new KeyTurn(this::serveOrBlock, unfinished::contains);
 
   private int underWay;
   private long nowNanos;

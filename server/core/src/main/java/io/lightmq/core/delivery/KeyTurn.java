@@ -4,6 +4,7 @@ import io.lightmq.core.destination.KeyOwner;
 import io.lightmq.core.destination.KeyViews;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.runtime.OwnedBy;
+import java.util.function.Predicate;
 
 /**
  * Serves the consumers of a view with keys: first those that own something that is free, then, in
@@ -22,9 +23,14 @@ final class KeyTurn {
   }
 
   private final Serving serving;
+  private final Predicate<View> cut;
 
-  KeyTurn(Serving serving) {
+  /**
+   * @param cut whether a view has passed by enough for one turn, and goes on in another
+   */
+  KeyTurn(Serving serving, Predicate<View> cut) {
     this.serving = serving;
+    this.cut = cut;
   }
 
   /**
@@ -42,40 +48,44 @@ final class KeyTurn {
     }
     view.refresh();
     keys.settle();
-    serve(view, keys, line.waiting);
-    while (keys.evictIdle(nowNanos, line.waiting.size() > 0)) {
-      serve(view, keys, line.waiting);
+    boolean more = serve(keys, line.waiting);
+    while (more && keys.evictIdle(nowNanos, line.waiting.size() > 0)) {
+      more = serve(keys, line.waiting);
     }
     boolean waits = line.waiting.size() > 0;
-    if (waits && view.isFull() && view.subscription().inFlight() == 0) {
+    if (more && waits && view.isFull() && view.subscription().inFlight() == 0) {
       view.lookOn();
     }
     keys.watch(waits, view.isFull());
   }
 
-  private void serve(View view, KeyViews keys, PullList list) {
+  /** Whether all were served, and not enough was passed by for one turn. */
+  private boolean serve(KeyViews keys, PullList list) {
+    boolean more = true;
     for (KeyOwner owner : keys.readyOwners()) {
       Consumer consumer = (Consumer) owner;
-      if (consumer.list == list) {
-        serve(consumer, keys, list.size());
+      if (more && consumer.list == list) {
+        more = serve(consumer, keys, list.size());
       }
     }
     Consumer next;
-    for (Consumer at = list.first(); at != null && keys.isLooseReady(); at = next) {
+    for (Consumer at = list.first(); more && at != null && keys.isLooseReady(); at = next) {
       next = at.listAfter;
-      serve(at, keys, list.size());
+      more = serve(at, keys, list.size());
     }
-    for (Consumer at = list.first(); at != null; at = next) {
+    for (Consumer at = list.first(); more && at != null; at = next) {
       next = at.listAfter;
       if (at.waitsForTouch) {
-        serve(at, keys, list.size()); // what it waited for may have gone
+        more = serve(at, keys, list.size()); // what it waited for may have gone
       }
     }
+    return more;
   }
 
-  private void serve(Consumer consumer, KeyViews keys, int waiting) {
+  private boolean serve(Consumer consumer, KeyViews keys, int waiting) {
     long share = Math.max(1, keys.share(consumer, waiting));
     serving.serve(consumer, (int) Math.min(consumer.messages, share));
     consumer.waitsForTouch = consumer.open && !consumer.fetching && consumer.view().waitsForTouch();
+    return !cut.test(consumer.view());
   }
 }

@@ -56,6 +56,7 @@ final class DeliveryBench implements Decisions {
   final List<IOException> damages = new ArrayList<>();
   boolean touchAtOnce = true;
   final List<Long> touches = new ArrayList<>();
+  int goOnLater;
   private long now;
 
   DeliveryBench() {
@@ -185,7 +186,7 @@ final class DeliveryBench implements Decisions {
 
   @Override
   public void goOnLater(Subscription subscription) {
-    throw new IllegalStateException("nothing is passed by");
+    goOnLater++;
   }
 
   @Override
