@@ -129,6 +129,22 @@ final class BlockTable {
     end = 0;
   }
 
+  /** Clears the cells of {@code from} to {@code to} - 1; whole blocks cost nothing for each cell. */
+  void clear(long from, long to) {
+    for (long at = next(from, to); at < to; at = next(at, to)) {
+      long key = at >>> blockBits;
+      long start = key << blockBits;
+      long stop = start + (1L << blockBits);
+      if (from <= start && stop <= to) {
+        drop(rowOf(key));
+        at = stop;
+      } else {
+        set(at, 0);
+        at++;
+      }
+    }
+  }
+
   private int cell(int row, long sequence) {
     int at = address(row, sequence);
     return cellShift == 0

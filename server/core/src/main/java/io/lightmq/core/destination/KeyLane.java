@@ -96,12 +96,20 @@ final class KeyLane {
     if (!loose.isEmpty()) {
       loose.remove(from, to - from);
     }
-    if (size > 0) {
-      for (long s = coded(from, to); s < to; s = coded(s + 1, to)) {
-        SequenceSet set = sets[KeyScan.keyOf(codes.set(s, 0))];
-        if (set != null && set.remove(s)) {
-          size--;
-        }
+    if (size == 0) {
+      return;
+    }
+    if (to - from > SequenceSet.BLOCK) {
+      for (SequenceSet set : sets) {
+        size -= set == null ? 0 : set.remove(from, to - from);
+      }
+      codes.clear(from, to);
+      return;
+    }
+    for (long s = codes.next(from, to); s < to; s = codes.next(s + 1, to)) {
+      SequenceSet set = sets[KeyScan.keyOf(codes.set(s, 0))];
+      if (set != null && set.remove(s)) {
+        size--;
       }
     }
   }
@@ -110,26 +118,27 @@ final class KeyLane {
   void back(long from, long to) {
     at[LOOSE] = Math.min(at[LOOSE], from);
     looseReady = true;
-    if (size > 0) {
-      for (long s = coded(from, to); s < to; s = coded(s + 1, to)) {
-        int key = KeyScan.keyOf(codes.get(s));
-        at[key] = Math.min(at[key], s);
-        ready |= 1L << key;
+    if (size == 0) {
+      return;
+    }
+    if (to - from > SequenceSet.BLOCK) {
+      for (int key = 0; key < sets.length; key++) {
+        SequenceSet set = sets[key];
+        long first = set == null ? to : set.nextPresent(from, to);
+        if (first < to) {
+          back(key, first);
+        }
       }
+      return;
+    }
+    for (long s = codes.next(from, to); s < to; s = codes.next(s + 1, to)) {
+      back(KeyScan.keyOf(codes.get(s)), s);
     }
   }
 
-  /** The first message with a key in {@code from} to {@code to} - 1, or {@code to}. */
-  private long coded(long from, long to) {
-    if (to - from <= SequenceSet.BLOCK) {
-      long s = from;
-      while (s < to && codes.get(s) == KeyScan.LOOSE) {
-        s++;
-      }
-      return s;
-    }
-    long found = codes.next(from);
-    return found < 0 ? to : Math.min(found, to);
+  private void back(int key, long sequence) {
+    at[key] = Math.min(at[key], sequence);
+    ready |= 1L << key;
   }
 
   /** Something became visible. */

@@ -189,6 +189,54 @@ class KeyViewsTest {
     assertThat(keys.isWatching()).isFalse();
   }
 
+  @Test
+  void rangesOfManyBlocksAreAcknowledgedAndComeBackAsSingleMessagesDo() {
+    OffHeap memory = new OffHeap(direct);
+    DurableLane lane = queue.durable(4);
+    long first = lane.tail(1);
+    int count = 20 * SequenceSet.BLOCK;
+    lane.append(first, count);
+    lane.entry(first, 4096, 100);
+    lane.show();
+    Cursor cursor = subscription.cursors().iterator().next();
+    KeyLane ranges = new KeyLane(cursor, new SequenceSet(memory), 0, memory);
+    KeyLane singles = new KeyLane(cursor, new SequenceSet(memory), 0, memory);
+    Random random = new Random(3);
+    for (int i = 0; i < count; i++) {
+      int code = i >> 14 == 1 ? KeyScan.LOOSE : random.nextInt(KeyScan.VIEWS + 1);
+      ranges.add(first + i, code);
+      singles.add(first + i, code);
+    }
+    for (int step = 0; step < 60; step++) {
+      long from = first + random.nextInt(count);
+      long to = Math.min(first + count, from + random.nextInt(step < 40 ? 3 << 12 : count));
+      boolean back = random.nextInt(3) == 0;
+      if (back) {
+        ranges.back(from, to);
+      } else {
+        ranges.remove(from, to);
+      }
+      for (long at = from; at < to; at++) {
+        if (back) {
+          singles.back(at, at + 1);
+        } else {
+          singles.remove(at, at + 1);
+        }
+      }
+      assertThat(ranges.size()).isEqualTo(singles.size());
+      for (int key = 0; key < KeyScan.VIEWS; key++) {
+        assertThat(ranges.known(1L << key)).isEqualTo(singles.known(1L << key));
+        assertThat(ranges.next(1L << key, false)).isEqualTo(singles.next(1L << key, false));
+      }
+      for (long at = first; at < first + count; at += 7) {
+        assertThat(ranges.key(at)).isEqualTo(singles.key(at));
+      }
+    }
+    ranges.remove(first, first + count);
+    assertThat(ranges.size()).isZero();
+    assertThat(ranges.next(-1L, true)).isEqualTo(Level.NONE);
+  }
+
   private void touch(int lane, long key) {
     subscription.touch(lane, key);
     subscription.touchDurable(lane, key);
