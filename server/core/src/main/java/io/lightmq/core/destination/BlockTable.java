@@ -129,7 +129,9 @@ final class BlockTable {
     end = 0;
   }
 
-  /** Clears the cells of {@code from} to {@code to} - 1; whole blocks cost nothing for each cell. */
+  /**
+   * Clears the cells of {@code from} to {@code to} - 1; whole blocks cost nothing for each cell.
+   */
   void clear(long from, long to) {
     for (long at = next(from, to); at < to; at = next(at, to)) {
       long key = at >>> blockBits;
