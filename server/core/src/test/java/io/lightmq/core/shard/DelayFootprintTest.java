@@ -86,7 +86,7 @@ class DelayFootprintTest {
             + " %d bytes outside the heap",
         count, closed - before, opened - before, h.broker.metrics().directBytes());
     assertThat(closed - before).as("of a far hour").isLessThan(count * 4L);
-    assertThat(opened - before).as("of a near hour").isLessThan(count * 24L);
+    assertThat(opened - before).as("of a near hour").isLessThan(count * 36L);
     h.close();
   }
 
