@@ -20,7 +20,8 @@ public final class MessageEdit {
    * live, under a new CRC.
    *
    * @param set properties to set, as {@link MessageWriter#properties} takes them
-   * @throws MalformedMessageException if the message does not follow its layout
+   * @throws MalformedMessageException if the message does not follow its layout or its CRC is
+   *     wrong: a new one would make damage look like what the producer sent
    */
   public static ByteBuffer withProperties(
       ByteBuffer buffer,
@@ -28,6 +29,7 @@ public final class MessageEdit {
       int messageBytes,
       Map<String, ? extends @Nullable Object> set,
       long timeToLiveMillis) {
+    MessageReader.check(buffer, at, messageBytes);
     MessageReader reader = new MessageReader(buffer, at, messageBytes);
     Map<String, @Nullable Object> properties = new LinkedHashMap<>(reader.properties());
     properties.keySet().removeIf(name -> name.startsWith(PREFIX));

@@ -404,4 +404,19 @@ class MessageTest {
     assertThat(new MessageReader(back, 0, back.remaining()).properties())
         .isEqualTo(Map.of("own", 5));
   }
+
+  @Test
+  void damageIsNotEditedIntoAMessageThatLooksWhole() {
+    MessageWriter writer = writer(BodyType.TEXT).textBody("text");
+    writer.finish();
+    for (int damaged = 0; damaged < writer.length(); damaged++) {
+      byte[] message = writer.toByteArray();
+      message[damaged] ^= 1;
+      assertThatThrownBy(
+              () ->
+                  MessageEdit.withProperties(
+                      ByteBuffer.wrap(message), 0, message.length, Map.of(), 0))
+          .isInstanceOf(MalformedMessageException.class);
+    }
+  }
 }

@@ -91,17 +91,60 @@ final class DeadLetterAdministration {
     }
   }
 
-  private JsonWriter facts(JsonWriter json, MessageReader reader, ByteBuffer entries, int at) {
-    json.text("id", String.valueOf(reader.messageId()));
-    text(json, "origin", reader.property(DeadLetters.ORIGIN));
-    text(json, "subscription", reader.property(DeadLetters.SUBSCRIPTION));
-    text(json, "reason", reader.property(DeadLetters.REASON));
-    text(json, "attempts", reader.property(DeadLetters.ATTEMPTS));
+  /** What a letter says of itself, all read before any of it is written; or why it cannot be. */
+  private record Facts(
+      String id,
+      String origin,
+      String subscription,
+      String reason,
+      String attempts,
+      String exception,
+      String damage) {
+
+    static Facts of(ByteBuffer entries, int at) {
+      int messageAt = at + Entry.messageOffset(entries, at);
+      try {
+        MessageReader.check(entries, messageAt, Entry.messageBytes(entries, at));
+        return read(entries, at, "");
+      } catch (MalformedMessageException e) {
+        String damage = String.valueOf(e.getMessage());
+        try {
+          return read(entries, at, damage);
+        } catch (MalformedMessageException unreadable) {
+          return new Facts("", "", "", "", "", "", damage);
+        }
+      }
+    }
+
+    private static Facts read(ByteBuffer entries, int at, String damage) {
+      MessageReader reader = MessageReader.ofEntry(entries, at);
+      return new Facts(
+          String.valueOf(reader.messageId()),
+          property(reader, DeadLetters.ORIGIN),
+          property(reader, DeadLetters.SUBSCRIPTION),
+          property(reader, DeadLetters.REASON),
+          property(reader, DeadLetters.ATTEMPTS),
+          property(reader, DeadLetters.EXCEPTION),
+          damage);
+    }
+
+    private static String property(MessageReader reader, String name) {
+      Object value = reader.property(name);
+      return value == null ? "" : value.toString();
+    }
+  }
+
+  private JsonWriter facts(JsonWriter json, Facts facts, ByteBuffer entries, int at) {
+    json.text("id", facts.id());
+    json.text("origin", facts.origin());
+    json.text("subscription", facts.subscription());
+    json.text("reason", facts.reason());
+    json.text("attempts", facts.attempts());
     json.number("enqueuedMillis", Entry.enqueuedMillis(entries, at));
     json.number("ageSeconds", (time.millis() - Entry.enqueuedMillis(entries, at)) / 1_000);
     json.number("bytes", Entry.messageBytes(entries, at));
-    text(json, "exception", reader.property(DeadLetters.EXCEPTION));
-    return json;
+    json.text("exception", facts.exception());
+    return json.text("damage", facts.damage());
   }
 
   private static void text(JsonWriter json, String name, @Nullable Object value) {
@@ -126,9 +169,9 @@ final class DeadLetterAdministration {
 
           @Override
           public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
-            MessageReader reader = letter(entries, at, origin);
-            if (reader != null) {
-              facts(json.beginObject(), reader, entries, at);
+            Facts facts = Facts.of(entries, at);
+            if (origin == null || origin.equals(facts.origin())) {
+              facts(json.beginObject(), facts, entries, at);
               text(json, "retryFails", retries.failure(place(lane, sequence)));
               json.endObject();
               found++;
@@ -161,7 +204,7 @@ final class DeadLetterAdministration {
             if (reader == null || !id.equals(String.valueOf(reader.messageId()))) {
               return true;
             }
-            json = whole(reader, entries, at);
+            json = shown(reader, entries, at);
             return false;
           }
 
@@ -183,8 +226,17 @@ final class DeadLetterAdministration {
     command.peer().reply(command.correlation(), new Peer.Reply.Failed(FaultCode.BAD_REQUEST, text));
   }
 
+  /** All of a letter, or only the facts of one that is damaged. */
+  private JsonWriter shown(MessageReader reader, ByteBuffer entries, int at) {
+    try {
+      return whole(reader, entries, at);
+    } catch (MalformedMessageException e) {
+      return facts(new JsonWriter().beginObject(), Facts.of(entries, at), entries, at).endObject();
+    }
+  }
+
   private JsonWriter whole(MessageReader reader, ByteBuffer entries, int at) {
-    JsonWriter json = facts(new JsonWriter().beginObject(), reader, entries, at);
+    JsonWriter json = facts(new JsonWriter().beginObject(), Facts.of(entries, at), entries, at);
     json.text("body", reader.bodyType().name().toLowerCase(java.util.Locale.ROOT));
     json.number("priority", reader.priority()).flag("persistent", reader.isPersistent());
     text(json, "correlationId", reader.correlationId());

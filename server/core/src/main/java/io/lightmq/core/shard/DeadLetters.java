@@ -143,7 +143,7 @@ final class DeadLetters {
       message = edited.remaining() > longestMessage ? message : edited;
     } catch (MalformedMessageException e) {
       log.warn(
-          "A message for {} does not follow its layout and is moved as it is: {}",
+          "A message for {} is damaged and is moved as it is, without the reason on it: {}",
           queue,
           e.getMessage());
     }
