@@ -1,5 +1,6 @@
 package io.lightmq.server.admin;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -132,13 +133,18 @@ final class Json {
     }
     String digits = text.substring(start, at);
     try {
-      return digits.matches("-?\\d{1,18}")
-          ? (Object) Long.valueOf(digits)
+      return digits.matches("-?\\d+")
+          ? whole(new BigInteger(digits))
           : (Object) Double.valueOf(digits);
     } catch (NumberFormatException e) {
       at = start;
       throw wrong("a value");
     }
+  }
+
+  /** A whole number in full, however long: an id beyond 18 digits is no measurement. */
+  private static Number whole(BigInteger value) {
+    return value.bitLength() < Long.SIZE ? (Number) value.longValue() : value;
   }
 
   private @Nullable Object word(String word, @Nullable Object value) {
