@@ -15,6 +15,7 @@ final class Browser {
 
   /** Which messages it wants; null for all. */
   final Selector.@Nullable Evaluator wanted;
+  final int selectorChars;
 
   boolean closed;
 
@@ -22,5 +23,6 @@ final class Browser {
     this.consumer = consumer;
     this.look = look;
     this.wanted = selector == null ? null : selector.evaluator();
+    this.selectorChars = selector == null ? 0 : selector.text().length();
   }
 }

@@ -88,6 +88,17 @@ public final class Browsers {
     }
   }
 
+  /** The characters of all browsers' selectors. */
+  public long selectorChars() {
+    long sum = 0;
+    for (Map<Integer, Browser> each : open.values()) {
+      for (Browser browser : each.values()) {
+        sum += browser.selectorChars;
+      }
+    }
+    return sum;
+  }
+
   /** Whether a browser is open. */
   public boolean isOpen(Recipient recipient, int consumerId) {
     return find(recipient, consumerId) != null;

@@ -200,6 +200,27 @@ public final class Views {
     view.clear();
   }
 
+  /** Forgets the views that are kept for consumers that may come again. */
+  public void forgetRecent() {
+    recent.values().forEach(this::drop);
+    recent.clear();
+    forgetArrivals();
+  }
+
+  /** Whether consumers with a selector have a view. */
+  public boolean isOpen(Selector selector) {
+    return views.containsKey(selector);
+  }
+
+  /** The characters of the selectors that consumers have. */
+  public long selectorChars() {
+    long sum = 0;
+    for (Selector each : views.keySet()) {
+      sum += each.text().length();
+    }
+    return sum;
+  }
+
   /** Puts a view where what arrives finds it. */
   private void file(View view, @Nullable IdEquality id) {
     if (id == null) {

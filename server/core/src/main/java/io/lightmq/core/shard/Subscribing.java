@@ -49,6 +49,7 @@ final class Subscribing {
   private final DestinationRules rules;
   private final boolean createOnFirstUse;
   private final Counters counters;
+  private final SelectorBudget selectors;
   private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
 
   Subscribing(
@@ -64,6 +65,7 @@ final class Subscribing {
     this.rules = rules;
     this.createOnFirstUse = createOnFirstUse;
     this.counters = counters;
+    this.selectors = new SelectorBudget(state, dispatcher.browsers());
   }
 
   private long volatileId() {
@@ -170,6 +172,7 @@ final class Subscribing {
     checkUnused(session, command.consumerId());
     checkKind(command, true);
     Selector selector = selector(command.selector());
+    selectors.take(selector);
     Destination destination = resolve(command.destination(), command.mayCreate());
     dispatcher
         .browsers()
@@ -199,10 +202,12 @@ final class Subscribing {
     Destination destination = resolve(name, command.mayCreate());
     Subscription subscription =
         switch (command.subscribe()) {
-          case QUEUE -> destination.queueSubscription();
-          case PLAIN ->
-              destination.open(
-                  volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, interest);
+          case QUEUE -> queue(destination, interest.selector());
+          case PLAIN -> {
+            selectors.take(interest.selector());
+            yield destination.open(
+                volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, interest);
+          }
           case SHARED -> shared(session, destination, command, interest);
           case DURABLE ->
               durable(session, destination, command, interest, SubscriptionKind.DURABLE);
@@ -217,6 +222,14 @@ final class Subscribing {
         subscription,
         queue ? interest.selector() : null,
         command.noAcknowledge());
+  }
+
+  private Subscription queue(Destination destination, @Nullable Selector selector) {
+    Subscription queue = destination.queueSubscription();
+    if (selector != null && !queue.views().isOpen(selector)) {
+      selectors.take(selector);
+    }
+    return queue;
   }
 
   private static @Nullable Selector selector(@Nullable String given) {
@@ -272,6 +285,7 @@ final class Subscribing {
       }
       return known;
     }
+    selectors.take(interest.selector());
     Subscription opened =
         destination.open(
             volatileId(), SubscriptionKind.SHARED, key.clientId(), key.name(), interest);
@@ -310,6 +324,7 @@ final class Subscribing {
       }
     }
     checkPartial(destination, interest, known);
+    selectors.take(interest.selector());
     if (known != null) {
       counters.forget(known.destination().id(), known.id());
     }
