@@ -11,7 +11,6 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -236,8 +235,9 @@ final class Inbox {
 
   /**
    * The next message, converted, or null when the time is over. A message that cannot be converted
-   * stays first. While it is converted, which runs code of the application, its consumer stays open
-   * in the broker for it; if consumer or session is closed meanwhile, it goes back unseen.
+   * stays first (section 8.6 of the specification), but for a damaged one, which has failed an
+   * attempt. While it is converted, which runs code of the application, its consumer stays open in
+   * the broker for it; if consumer or session is closed meanwhile, it goes back unseen.
    */
   <T> @Nullable T receive(ConsumerQueue consumer, long waitMillis, Converter<T> converter)
       throws JMSException {
@@ -258,10 +258,27 @@ final class Inbox {
     try {
       converted = converter.convert(message(next.messages().get(0)));
     } catch (Throwable e) { // errors too, or nobody knows of the message any more
-      putBack(consumer, next, next.messages());
+      if (Receiving.isDamage(e)) {
+        attempted(consumer, next, e);
+      } else {
+        putBack(consumer, next, next.messages());
+      }
       throw e;
     }
     return handOver(consumer, next) ? converted : null;
+  }
+
+  /** A damaged message comes again, or becomes a dead letter. */
+  private void attempted(ConsumerQueue consumer, Batch batch, Throwable failure) {
+    flushNow();
+    try {
+      String cause = Listening.text(failure);
+      giveBack(List.of(consumer), batch.messages(), List.of(), cause, () -> isStale(batch));
+    } catch (JMSException e) {
+      failure.addSuppressed(e);
+    } finally {
+      settled(batch.messages());
+    }
   }
 
   /** Hands over what is converted; false if it went back, since consumer or session are closed. */
@@ -424,10 +441,10 @@ final class Inbox {
   void recover(HandedOver.Taken taken, boolean counted) throws JMSException {
     List<Arrived> attempted = taken.open();
     List<Arrived> loaded = listening.takeLoaded();
-    Map<Inbox, List<Arrived>> attemptedIn = byInbox(counted ? attempted : List.of());
-    Map<Inbox, List<Arrived>> loadedIn = byInbox(loaded);
+    Map<Inbox, List<Arrived>> attemptedIn = Arrived.byInbox(counted ? attempted : List.of());
+    Map<Inbox, List<Arrived>> loadedIn = Arrived.byInbox(loaded);
     if (!counted) {
-      byInbox(attempted)
+      Arrived.byInbox(attempted)
           .forEach(
               (inbox, some) ->
                   loadedIn.computeIfAbsent(inbox, n -> new ArrayList<>()).addAll(some));
@@ -448,14 +465,6 @@ final class Inbox {
       settled(attempted);
       settled(loaded);
     }
-  }
-
-  private static Map<Inbox, List<Arrived>> byInbox(List<Arrived> messages) {
-    Map<Inbox, List<Arrived>> parts = new LinkedHashMap<>();
-    for (Arrived message : messages) {
-      parts.computeIfAbsent(message.consumer().inbox(), inbox -> new ArrayList<>()).add(message);
-    }
-    return parts;
   }
 
   /** A listener has failed: its message comes again, before what waits behind it. */
@@ -527,9 +536,6 @@ final class Inbox {
       gate.unlock();
     }
   }
-
-  /** Messages for a session, in order, with the count of connections lost before. */
-  record Batch(List<Arrived> messages, int losses) {}
 
   /** Takes what waits in a consumer, at most so many; it may be nothing. */
   Batch take(ConsumerQueue consumer, int most) {

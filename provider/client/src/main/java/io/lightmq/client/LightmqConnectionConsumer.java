@@ -165,13 +165,13 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     }
   }
 
-  private record Loaded(LightmqSession session, Inbox.Batch batch) {}
+  private record Loaded(LightmqSession session, Batch batch) {}
 
   /** Loads what there is, which may be nothing. */
   private Loaded load(ServerSession server) throws JMSException {
     LightmqSession session = sessionOf(server);
     Thread.interrupted(); // what the pool has left set would end the wait for the broker
-    Inbox.Batch batch = inbox.take(queue, maxMessages);
+    Batch batch = inbox.take(queue, maxMessages);
     if (!batch.messages().isEmpty() && !load(session, batch)) {
       inbox.putBack(queue, batch, batch.messages());
     }
@@ -199,7 +199,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     return session;
   }
 
-  private boolean load(LightmqSession session, Inbox.Batch batch) throws JMSException {
+  private boolean load(LightmqSession session, Batch batch) throws JMSException {
     try {
       return session.load(batch.messages(), () -> inbox.isStale(batch));
     } catch (Throwable e) {

@@ -343,7 +343,7 @@ final class Listening {
   }
 
   /** What a failure is called in the dead letter, if it becomes one. */
-  private static String text(Throwable failure) {
+  static String text(Throwable failure) {
     String text = failure.toString();
     return text.length() <= Protocol.MAX_CAUSE_CHARS
         ? text

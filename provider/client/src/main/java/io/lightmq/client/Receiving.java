@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.MalformedMessageException;
 import jakarta.jms.JMSException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,14 @@ final class Receiving {
       gate.await(answerByNanos - now, "a message");
     }
     return null;
+  }
+
+  /**
+   * Whether a message was not converted since it is damaged. That is a failed attempt, or it would
+   * block for ever what waits behind it.
+   */
+  static boolean isDamage(Throwable failure) {
+    return failure.getCause() instanceof MalformedMessageException;
   }
 
   private void await(ConsumerQueue consumer, long nanos) throws JMSException {

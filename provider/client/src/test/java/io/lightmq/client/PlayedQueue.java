@@ -1,7 +1,9 @@
 package io.lightmq.client;
 
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -53,7 +55,21 @@ final class PlayedQueue {
   /** Gives messages to the parked pull, or to the next one. */
   synchronized void give(long sequence, int earlier, String... texts) {
     Frame.PullOne any = new Frame.PullOne(1, 1, 1, 1, 0);
-    Frame.Deliver delivery = broker.deliver(any, "orders", sequence, earlier, texts);
+    give(broker.deliver(any, "orders", sequence, earlier, texts));
+  }
+
+  /** As {@link #give}, but the first message's last byte is not what its producer has sent. */
+  synchronized void giveDamaged(long sequence, String... texts) {
+    Frame.PullOne any = new Frame.PullOne(1, 1, 1, 1, 0);
+    Frame.Deliver delivery = broker.deliver(any, "orders", sequence, 0, texts);
+    ByteBuffer bytes = delivery.entries().nioBuffer();
+    int entry = bytes.position();
+    int at = entry + Entry.messageOffset(bytes, entry) + Entry.messageBytes(bytes, entry) - 1;
+    bytes.put(at, (byte) (bytes.get(at) ^ 1));
+    give(delivery);
+  }
+
+  private void give(Frame.Deliver delivery) {
     Frame.PullOne waiting = parked;
     parked = null;
     if (waiting == null) {
