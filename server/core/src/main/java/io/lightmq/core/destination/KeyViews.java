@@ -320,7 +320,18 @@ public final class KeyViews {
   /** How the key views are spread. */
   KeyUse use(@Nullable String selector) {
     List<Integer> owned = members.stream().map(each -> Long.bitCount(each.owned)).toList();
-    return new KeyUse(selector, owned, Long.bitCount(surplus | ending), moves);
+    return new KeyUse(selector, owned, moving(), moves);
+  }
+
+  /** What has ended with its owner stays marked until somebody comes, but waits for nothing. */
+  private int moving() {
+    int count = 0;
+    for (long rest = surplus | ending; rest != 0; rest &= rest - 1) {
+      int key = Long.numberOfTrailingZeros(rest);
+      KeyOwner owner = owners[key];
+      count += owner != null && isBusy(owner, key) ? 1 : 0;
+    }
+    return count;
   }
 
   /** Forgets who owns what: the subscription has ended. */

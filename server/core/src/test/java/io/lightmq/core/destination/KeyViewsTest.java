@@ -7,6 +7,7 @@ import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.MessageWriter;
+import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -187,6 +188,26 @@ class KeyViewsTest {
     assertThat(keys.isWatching()).isTrue();
     keys.watch(true, false);
     assertThat(keys.isWatching()).isFalse();
+  }
+
+  @Test
+  void nothingMovesOnceWhatWasInFlightToTheLastConsumerIsSettled() {
+    KeyViews keys = spread();
+    View view = subscription.view();
+    view.attached(1);
+    Taker taker = new Taker();
+    keys.join(taker);
+    publish(message("a"));
+    publish(message("b"));
+    while (view.next(taker, 2, (of, lane, key) -> touch(lane, key))) {
+      taker.holding().add(view.lane(), view.from(), view.count());
+      view.take(taker, view.lane(), view.from(), view.count());
+      taker.arrived();
+    }
+    keys.leave(taker);
+    assertThat(keys.use(null).moving()).isEqualTo(2);
+    taker.holding().settle(List.of(new SequenceRange(LaneCode.durable(4), 1L << 32, 2)));
+    assertThat(keys.use(null)).isEqualTo(new KeyUse(null, List.of(), 0, 64));
   }
 
   @Test
