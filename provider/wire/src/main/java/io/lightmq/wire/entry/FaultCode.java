@@ -13,7 +13,10 @@ public enum FaultCode {
   VERSION_MISMATCH(2),
   /** Frame or message longer than the limit that the text names. */
   TOO_LARGE(3),
-  /** A limit per connection (sessions, consumers, producers, parked pulls) or of all selectors is reached. */
+  /**
+   * A limit per connection (sessions, consumers, producers, parked pulls) or of all selectors is
+   * reached.
+   */
   LIMIT_REACHED(4),
   /** The same request may succeed after the delay that comes with it. */
   RETRY_LATER(5),

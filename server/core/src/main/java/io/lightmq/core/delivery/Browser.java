@@ -15,6 +15,7 @@ final class Browser {
 
   /** Which messages it wants; null for all. */
   final Selector.@Nullable Evaluator wanted;
+
   final int selectorChars;
 
   boolean closed;
