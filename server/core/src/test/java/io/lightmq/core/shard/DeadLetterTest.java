@@ -494,6 +494,30 @@ class DeadLetterTest {
     h.close();
   }
 
+  @Test
+  void ofTwoRetriesAtOnceOneTakesTheLetters() throws Exception {
+    BrokerHarness h = new BrokerHarness(18).open();
+    long id = send(h, POISON, "a", "b", "c");
+    FakePeer peer = consuming(h, POISON);
+    for (int i = 0; i < 9; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    List<Integer> asked = new ArrayList<>();
+    for (int i = 0; i < 1_500; i++) {
+      int c = h.nextCorrelation();
+      h.broker.submit(new Command.Admin(peer, c, "dead-letters.retry", Map.of()));
+      asked.add(c);
+      h.loops.advance(1_000_000L);
+    }
+    assertThat(asked.stream().mapToInt(c -> retrying(h.reply(peer, c))).sum()).isEqualTo(3);
+    h.close();
+  }
+
+  private static int retrying(Peer.Reply reply) {
+    String json = ((Peer.Reply.Json) reply).json();
+    return Integer.parseInt(json.replaceAll(".*\"retrying\":(\\d+).*", "$1"));
+  }
+
   private static void begin(BrokerHarness h, FakePeer peer, long id, List<Received> some) {
     List<SequenceRange> ranges = some.stream().map(Received::range).toList();
     h.broker.submit(new Command.Begun(peer, 1, false, List.of(new Command.Acked(1, id, ranges))));
