@@ -35,6 +35,11 @@ final class BlockTable {
     return head == end;
   }
 
+  /** Bytes outside the heap. */
+  long bytes() {
+    return (long) (end - head) * BLOCK_BYTES;
+  }
+
   /** The cell's value, 0 if it was never set or was cleared. */
   int get(long sequence) {
     int row = rowOf(sequence >>> blockBits);

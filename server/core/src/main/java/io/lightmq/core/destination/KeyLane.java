@@ -44,6 +44,9 @@ final class KeyLane {
   private boolean looseUnseen;
   private long size;
 
+  /** Of the bitmaps of key views. */
+  private long setBytes;
+
   /**
    * Knows nothing of any key.
    *
@@ -62,6 +65,11 @@ final class KeyLane {
   /** Messages with a key that are known. */
   long size() {
     return size;
+  }
+
+  /** Bytes outside the heap, of full blocks 512 more than there are. */
+  long bytes() {
+    return codes.bytes() + setBytes + loose.mostOffHeapBytes();
   }
 
   /** From where on everything has to be looked at. */
@@ -83,8 +91,10 @@ final class KeyLane {
       set = new SequenceSet(memory);
       sets[key] = set;
     }
+    long before = set.mostOffHeapBytes();
     if (set.add(sequence)) {
       size++;
+      setBytes += set.mostOffHeapBytes() - before;
     }
     codes.set(sequence, code);
     at[key] = Math.min(at[key], sequence);
@@ -101,17 +111,25 @@ final class KeyLane {
     }
     if (to - from > SequenceSet.BLOCK) {
       for (SequenceSet set : sets) {
-        size -= set == null ? 0 : set.remove(from, to - from);
+        if (set != null) {
+          remove(set, from, to - from);
+        }
       }
       codes.clear(from, to);
       return;
     }
     for (long s = codes.next(from, to); s < to; s = codes.next(s + 1, to)) {
       SequenceSet set = sets[KeyScan.keyOf(codes.set(s, 0))];
-      if (set != null && set.remove(s)) {
-        size--;
+      if (set != null) {
+        remove(set, s, 1);
       }
     }
+  }
+
+  private void remove(SequenceSet set, long from, long count) {
+    long before = set.mostOffHeapBytes();
+    size -= set.remove(from, count);
+    setBytes += set.mostOffHeapBytes() - before;
   }
 
   /** Messages are free again. */
@@ -295,6 +313,7 @@ final class KeyLane {
     loose.clear();
     codes.clear();
     size = 0;
+    setBytes = 0;
     ready = 0;
     unseen = 0;
     looseReady = true;

@@ -261,6 +261,11 @@ final class Level {
         + (swiftSifted == null ? 0 : swiftSifted.known());
   }
 
+  long bytes() {
+    return (durableSifted == null ? 0 : durableSifted.bytes())
+        + (swiftSifted == null ? 0 : swiftSifted.bytes());
+  }
+
   void pause() {
     if (durableSifted != null && durableSifted.isLive()) {
       durableSifted.pause();

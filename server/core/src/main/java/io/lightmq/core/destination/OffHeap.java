@@ -32,11 +32,20 @@ public final class OffHeap {
   final Slabs tables = new Slabs(source, BlockTable.BLOCK_BYTES, SLAB_BYTES);
 
   private final DirectMemory memory;
+
+  /** How much of it views with keys may take. */
+  final ViewBounds bounds;
+
   private long usedBytes;
 
   /** Slabs come from and go back to here. */
   public OffHeap(DirectMemory memory) {
+    this(memory, ViewBounds.DEFAULT);
+  }
+
+  OffHeap(DirectMemory memory, ViewBounds bounds) {
     this.memory = memory;
+    this.bounds = bounds;
   }
 
   /** Bytes in use now. */

@@ -299,6 +299,11 @@ final class SequenceSet {
     return bytes;
   }
 
+  /** No less than {@link #offHeapBytes}, at once. */
+  long mostOffHeapBytes() {
+    return (long) rows * BITMAP_BYTES;
+  }
+
   /** Bytes of heap in the rows. */
   long heapBytes() {
     return keys.length * 20L;

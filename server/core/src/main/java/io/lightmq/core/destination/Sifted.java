@@ -108,6 +108,12 @@ final class Sifted {
     return matches.size() + (of == null ? 0 : of.size());
   }
 
+  /** What it takes outside the heap to know these, if messages have keys. */
+  long bytes() {
+    KeyLane of = keys;
+    return of == null ? 0 : of.bytes();
+  }
+
   /** A message that was looked at matches and is not acknowledged. */
   void match(long sequence, int code) {
     KeyLane of = keys;

@@ -31,6 +31,8 @@ public final class View {
   /** Whether it knows so much that it looks no further; ends at half of that. */
   private boolean full;
 
+  private ViewBounds bounds = ViewBounds.DEFAULT;
+
   /** Consumers without a selector. */
   private int users;
 
@@ -305,6 +307,7 @@ public final class View {
   /** From now on messages have keys; all that are there have none. */
   void spread(Views of, OffHeap memory) {
     KeyViews spread = new KeyViews(subscription);
+    bounds = memory.bounds;
     keys = spread;
     views = of;
     for (Level level : levels) {
@@ -318,7 +321,7 @@ public final class View {
   public void attached(int change) {
     users += change;
     if (users == 0 && keys != null) {
-      boolean much = matches() > Views.RECENT_MATCHES;
+      boolean much = matches() > bounds.recent();
       for (Level level : levels) {
         if (level != null && much) {
           level.restart();
@@ -329,9 +332,12 @@ public final class View {
     }
   }
 
-  /** Looks on although it knows so much, for nothing of that can be given out. */
+  /**
+   * Looks on although it knows so much, for nothing of that can be given out; but not if it knows
+   * {@link ViewBounds#HARD} times as much.
+   */
   public void lookOn() {
-    full = false;
+    full = bounds.isTooFull(matches(), bytes());
   }
 
   // ---- with a selector ----
@@ -351,6 +357,15 @@ public final class View {
     long sum = 0;
     for (Level level : levels) {
       sum += level == null ? 0 : level.matches();
+    }
+    return sum;
+  }
+
+  /** What these take outside the heap, in a destination with keys. */
+  long bytes() {
+    long sum = 0;
+    for (Level level : levels) {
+      sum += level == null ? 0 : level.bytes();
     }
     return sum;
   }
@@ -458,7 +473,7 @@ public final class View {
       if (sifted.keys == null) {
         back(lane, sequence, 1);
       } else {
-        full |= matches() >= Views.MAX_KNOWN;
+        full |= bounds.isFull(matches(), bytes());
       }
       changed();
     }
@@ -506,7 +521,7 @@ public final class View {
   void acknowledged(Lane lane, long from, long to) {
     if (need(lane).acknowledged(from, to)) {
       boolean was = full;
-      full &= matches() > Views.MAX_KNOWN / 2;
+      full &= !bounds.isHalf(matches(), bytes());
       if (was && !full && views != null) {
         views.lag();
       }

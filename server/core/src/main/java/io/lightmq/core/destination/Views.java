@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * has nothing to give; one that has looked at everything is shown what arrives.
  *
  * <p>Bound: a live view that knows {@link #MAX_MATCHES} matches is shown no more and looks later,
- * so a view takes at most one bitmap of 512 bytes for each of so many, and mostly far less.
+ * so a view takes at most one bitmap of 512 bytes for each of so many, and mostly far less. With
+ * keys it is {@link ViewBounds} that says how much a view may know.
  */
 @OwnedBy("shard")
 public final class Views {
@@ -33,12 +34,6 @@ public final class Views {
   static final int RECENT = 4;
 
   static final int RECENT_MATCHES = 4_096;
-
-  /**
-   * A view with keys that knows so many matches is shown no more and looks no further until it
-   * knows half as many: at most 9 MiB outside the heap.
-   */
-  static final int MAX_KNOWN = 1 << 20;
 
   private final Subscription subscription;
   private final OffHeap memory;

@@ -17,9 +17,13 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class KeyViewsTest {
+  private static final int KNOWN = 10_000;
+
   private final DirectMemory direct = new DirectMemory();
   private final Destinations destinations =
-      new Destinations(new OffHeap(direct), new VolatileStore(direct, 1 << 24));
+      new Destinations(
+          new OffHeap(direct, new ViewBounds(KNOWN, 1 << 20, 100)),
+          new VolatileStore(direct, 1 << 24));
   private final Destination queue =
       destinations.create(
           1, new DestinationName(DestinationKind.QUEUE, "q"), DestinationSettings.DEFAULT);
@@ -130,27 +134,27 @@ class KeyViewsTest {
   }
 
   @Test
-  void aViewThatKnowsAMillionMessagesLooksNoFurtherUntilHalfOfThemAreGone() {
+  void aViewThatKnowsTooManyMessagesLooksNoFurtherUntilHalfOfThemAreGone() {
     KeyViews keys = spread();
     View view = subscription.view();
     view.attached(1);
     keys.join(new Taker());
     ByteBuffer message = message("a");
-    for (int i = 0; i < Views.MAX_KNOWN + 100; i++) {
+    for (int i = 0; i < KNOWN + 100; i++) {
       publish(message);
     }
-    assertThat(view.matches()).isEqualTo(Views.MAX_KNOWN);
+    assertThat(view.matches()).isEqualTo(KNOWN);
     assertThat(view.isFull()).isTrue();
     assertThat(view.unsifted()).isNull();
     long first = 1L << 32;
-    subscription.acknowledge(LaneCode.durable(4), first, Views.MAX_KNOWN / 2 - 1);
+    subscription.acknowledge(LaneCode.durable(4), first, KNOWN / 2 - 1);
     assertThat(view.unsifted()).isNull();
     subscription.views().takeLagging();
-    subscription.acknowledge(LaneCode.durable(4), first + Views.MAX_KNOWN / 2 - 1, 1);
+    subscription.acknowledge(LaneCode.durable(4), first + KNOWN / 2 - 1, 1);
     assertThat(view.isFull()).isFalse();
     assertThat(subscription.views().takeLagging()).as("views are asked again").isTrue();
     assertThat(view.unsifted()).isSameAs(queue.durable(4));
-    assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(first + Views.MAX_KNOWN);
+    assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(first + KNOWN);
   }
 
   @Test
@@ -159,7 +163,7 @@ class KeyViewsTest {
     View view = subscription.view();
     view.attached(1);
     ByteBuffer message = message("a");
-    for (int i = 0; i < Views.MAX_KNOWN + 100; i++) {
+    for (int i = 0; i < KNOWN + 100; i++) {
       publish(message);
     }
     view.attached(-1);
@@ -177,13 +181,13 @@ class KeyViewsTest {
     Taker taker = new Taker();
     keys.join(taker);
     ByteBuffer message = message("a");
-    for (int i = 0; i < Views.MAX_KNOWN; i++) {
+    for (int i = 0; i < KNOWN; i++) {
       publish(message);
     }
-    while (view.next(taker, Views.MAX_KNOWN, (of, lane, key) -> touch(lane, key))) {
+    while (view.next(taker, KNOWN, (of, lane, key) -> touch(lane, key))) {
       view.take(taker, view.lane(), view.from(), view.count());
     }
-    assertThat(subscription.inFlight()).isEqualTo(Views.MAX_KNOWN);
+    assertThat(subscription.inFlight()).isEqualTo(KNOWN);
     keys.watch(true, view.isFull());
     assertThat(keys.isWatching()).isTrue();
     keys.watch(true, false);
@@ -208,6 +212,52 @@ class KeyViewsTest {
     assertThat(keys.use(null).moving()).isEqualTo(2);
     taker.holding().settle(List.of(new SequenceRange(LaneCode.durable(4), 1L << 32, 2)));
     assertThat(keys.use(null)).isEqualTo(new KeyUse(null, List.of(), 0, 64));
+  }
+
+  @Test
+  void aViewIsFullAlsoOfFewMessagesThatTakeTooMuchMemoryAndGoesOnBehindThatOnlySoFar() {
+    KeyViews keys = spread();
+    View view = subscription.view();
+    view.attached(1);
+    keys.join(new Taker());
+    DurableLane lane = queue.durable(4);
+    long first = lane.tail(1);
+    int count = 1_000_000;
+    lane.append(first, count);
+    lane.entry(first, 4096, 100);
+    lane.show();
+    subscription.views().takeLagging();
+    long before = direct.total();
+    long at = showUntilFull(view, lane, first, 0);
+    long few = at - first;
+    assertThat(view.matches()).isLessThan(KNOWN / 2);
+    assertThat(direct.total() - before).isBetween(1L << 19, 5L << 18);
+    assertThat(view.unsifted()).isNull();
+    int goesOn = 0;
+    view.lookOn();
+    while (!view.isFull()) {
+      at = showUntilFull(view, lane, first, at - first);
+      goesOn++;
+      view.lookOn();
+    }
+    assertThat(goesOn).isPositive();
+    assertThat(direct.total() - before).isBetween(3L << 20, 5L << 20);
+    subscription.acknowledge(lane.code(), first, at - first - few / 3);
+    assertThat(view.isFull()).isFalse();
+    assertThat(view.bytes()).isBetween(1L, 1L << 19);
+    subscription.acknowledge(lane.code(), first, count);
+    assertThat(view.bytes()).isZero();
+  }
+
+  /** One message in 64 matches, of all key views in turn. */
+  private long showUntilFull(View view, DurableLane lane, long first, long from) {
+    long at = from;
+    do {
+      view.match(lane, first + at, 1 + (int) (at / 64 % KeyScan.VIEWS));
+      at += 64;
+    } while (!view.isFull());
+    view.sifted(lane, first + at);
+    return first + at;
   }
 
   @Test
