@@ -52,6 +52,9 @@ final class GroupConsumer {
   /** What it has in hand: by key the highest count. */
   private final Map<Integer, Integer> held = new HashMap<>();
 
+  /** What it would give back: by key the lowest count since it last settled. */
+  private final Map<Integer, Integer> lowest = new HashMap<>();
+
   private volatile boolean dying;
 
   GroupConsumer(BrokerSetup setup, String queue, GroupLedger ledger, int id, long seed) {
@@ -113,6 +116,7 @@ final class GroupConsumer {
     int count = message.getIntProperty("n");
     ledger.begun(id, key, count, message.getJMSRedelivered());
     held.put(key, count);
+    lowest.merge(key, count, Math::min);
     if (random.nextInt(500) == 0) {
       Thread.sleep(2);
     }
@@ -136,6 +140,7 @@ final class GroupConsumer {
           } finally {
             ledger.released(id, held);
             held.clear();
+            lowest.clear();
           }
         });
     connection.start();
@@ -174,8 +179,12 @@ final class GroupConsumer {
     boolean transacted = session.getTransacted();
     boolean back = transacted && random.nextInt(5) == 0;
     // What is confirmed must be noted before anybody else can get what comes behind it.
+    if (back) {
+      ledger.givenBack(lowest);
+    }
     ledger.released(id, done);
     held.clear();
+    lowest.clear();
     if (back) {
       session.rollback();
       totals.rolledBack++;

@@ -65,6 +65,14 @@ final class GroupLedger {
     }
   }
 
+  /**
+   * Messages were given back for sure: of each key all from a count on, which come again in order.
+   * To be called before the broker may give them out again.
+   */
+  synchronized void givenBack(Map<Integer, Integer> lowest) {
+    lowest.forEach((key, count) -> current[key] = count - 1);
+  }
+
   /** Messages are acknowledged for sure: of each key all up to a count. */
   synchronized void confirmed(Map<Integer, Integer> held) {
     held.forEach((key, count) -> confirmed[key] = Math.max(confirmed[key], count));
