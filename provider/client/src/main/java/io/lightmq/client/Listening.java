@@ -298,7 +298,11 @@ final class Listening {
     try {
       Throwable failure = ran(work);
       interrupted = Thread.interrupted();
-      if (!mode.isExplicit() && isToComeAgain(message, failure != null)) {
+      if (mode.isExplicit()) {
+        if (failure != null && Receiving.isDamage(failure)) {
+          damaged(work, failure);
+        }
+      } else if (isToComeAgain(message, failure != null)) {
         comeAgain(work, failure);
       }
     } finally {
@@ -313,6 +317,20 @@ final class Listening {
       if (interrupted) {
         Thread.currentThread().interrupt(); // on a thread of the application it is the caller's
       }
+    }
+  }
+
+  /** What no listener could get must not be settled together with what they got. */
+  private void damaged(Work work, Throwable failure) {
+    List<Arrived> open;
+    try {
+      open = inbox.take(work.message().placeOnly()).open();
+    } catch (JMSException e) {
+      return; // the session's close has given it back
+    }
+    if (!open.isEmpty()) {
+      comeAgain(work, failure);
+      inbox.settled(open);
     }
   }
 

@@ -9,11 +9,14 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import jakarta.jms.JMSConsumer;
 import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
+import jakarta.jms.Message;
 import jakarta.jms.MessageConsumer;
 import jakarta.jms.MessageFormatRuntimeException;
 import jakarta.jms.Session;
 import jakarta.jms.TextMessage;
 import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -89,6 +92,21 @@ class DamagedMessagesTest {
       case "receiveBody" -> consumer.receiveBody(Integer.class);
       default -> consumer.receiveBodyNoWait(String.class);
     };
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {Session.CLIENT_ACKNOWLEDGE, Session.AUTO_ACKNOWLEDGE, 0, 101})
+  void aDamagedMessageThatNoListenerGotIsNotSettledWithTheOthers(int mode) throws Exception {
+    LinkedBlockingQueue<Message> heard = new LinkedBlockingQueue<>();
+    try (JMSContext context = context(mode)) {
+      JMSConsumer consumer = context.createConsumer(context.createQueue("orders"));
+      consumer.setMessageListener(heard::add);
+      queue.giveDamaged(7, "bad");
+      await().until(() -> queue.returned(true).equals(List.of(7L)));
+      queue.give(8, 0, "behind");
+      assertThat(heard.poll(10, TimeUnit.SECONDS).getBody(String.class)).isEqualTo("behind");
+    }
+    assertThat(queue.returned(true).stream().filter(sequence -> sequence == 7)).hasSize(1);
   }
 
   @Test
