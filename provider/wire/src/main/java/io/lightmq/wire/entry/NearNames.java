@@ -38,7 +38,7 @@ public final class NearNames {
   }
 
   /** Insertions, deletions, replacements and swaps of neighbours from one to the other. */
-  static int distance(String a, String b) {
+  public static int distance(String a, String b) {
     int[][] cost = new int[a.length() + 1][b.length() + 1];
     for (int i = 0; i <= a.length(); i++) {
       for (int j = 0; j <= b.length(); j++) {

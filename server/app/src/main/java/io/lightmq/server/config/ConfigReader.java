@@ -1,6 +1,7 @@
 package io.lightmq.server.config;
 
 import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.wire.entry.NearNames;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -170,7 +171,7 @@ final class ConfigReader {
     for (List<String> path : toml.keyPathSet()) {
       String key = Toml.joinKeyPath(path);
       if (!known.contains(key)) {
-        int distance = NearestName.distance(path.get(0), RULES);
+        int distance = NearNames.distance(path.get(0), RULES);
         if (path.size() > 2 && distance > 0 && distance <= 3) {
           throw wrong(
               key,
@@ -178,8 +179,11 @@ final class ConfigReader {
                   + Toml.joinKeyPath(List.of(RULES, path.get(1)))
                   + "]");
         }
-        String nearest = NearestName.of(key, known);
-        throw wrong(key, "is not a key of this configuration; the nearest is '" + nearest + "'");
+        List<String> near = NearNames.of(key, known, 1);
+        throw wrong(
+            key,
+            "is not a key of this configuration"
+                + (near.isEmpty() ? "" : "; the nearest is '" + near.get(0) + "'"));
       }
     }
   }

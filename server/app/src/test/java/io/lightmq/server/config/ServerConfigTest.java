@@ -82,6 +82,12 @@ class ServerConfigTest {
   }
 
   @Test
+  void anUnknownKeyThatIsLikeNoOtherIsGivenNoNearestName() {
+    assertWrong(
+        "test.toml line 1: zzzzzzzzzz is not a key of this configuration", "zzzzzzzzzz = 1");
+  }
+
+  @Test
   void aRuleUnderTheWrongNameIsToldTheRightOne() {
     for (String wrong : List.of("destinations", "destinatoin")) {
       assertWrong(
