@@ -103,6 +103,9 @@ final class ControlFormats {
                 o.text(outcome.text());
               });
           out.varint(f.creditBytes());
+          if (f.knowledge() != Frame.Attached.Knowledge.UNTOLD) {
+            out.flag(f.knowledge() == Frame.Attached.Knowledge.KNOWN);
+          }
         },
         (in, c) ->
             new Frame.Attached(
@@ -112,7 +115,8 @@ final class ControlFormats {
                     "outcomes",
                     3,
                     i -> new Frame.NumberedOutcome(i.varlong(), faultCode(i), i.text())),
-                in.varlong()));
+                in.varlong(),
+                readKnowledge(in)));
     table.add(
         FrameType.SET_CLIENT_ID,
         Frame.SetClientId.class,
@@ -208,8 +212,13 @@ final class ControlFormats {
     table.add(
         FrameType.CREATE_TEMPORARY,
         Frame.CreateTemporary.class,
-        (out, f) -> out.u8(f.kind().code()),
-        (in, c) -> new Frame.CreateTemporary(c, DestinationKind.of(in.u8())));
+        (out, f) -> {
+          out.u8(f.kind().code());
+          if (f.number() != 0) {
+            out.varint(f.number());
+          }
+        },
+        (in, c) -> new Frame.CreateTemporary(c, DestinationKind.of(in.u8()), readNumber(in)));
     table.add(
         FrameType.TEMPORARY_CREATED,
         Frame.TemporaryCreated.class,
@@ -251,6 +260,26 @@ final class ControlFormats {
         Frame.AdminResult.class,
         (out, f) -> out.text(f.json()),
         (in, c) -> new Frame.AdminResult(c, in.text()));
+  }
+
+  // ---- fields of features: at the end of a frame, left out where not agreed ----
+
+  private static Frame.Attached.Knowledge readKnowledge(FrameReader in) {
+    if (in.remaining() == 0) {
+      return Frame.Attached.Knowledge.UNTOLD;
+    }
+    return in.flag() ? Frame.Attached.Knowledge.KNOWN : Frame.Attached.Knowledge.UNKNOWN;
+  }
+
+  private static long readNumber(FrameReader in) {
+    if (in.remaining() == 0) {
+      return 0;
+    }
+    long number = in.varlong();
+    if (number == 0) {
+      throw ProtocolException.bad("the numbers of a link's temporary destinations begin with 1");
+    }
+    return number;
   }
 
   // ---- parts of several frames ----

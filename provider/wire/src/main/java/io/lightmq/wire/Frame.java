@@ -70,8 +70,27 @@ public sealed interface Frame {
    * The link's state in the broker: numbers up to {@code last} are taken; those at or above the
    * client's {@code answersFrom} that did not end well are listed.
    */
-  record Attached(int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes)
-      implements Frame {}
+  record Attached(
+      int correlation,
+      long last,
+      List<NumberedOutcome> outcomes,
+      long creditBytes,
+      Knowledge knowledge)
+      implements Frame {
+
+    /** Whether the broker knew the link before; told only with {@link Protocol#LINK_KNOWN}. */
+    public enum Knowledge {
+      UNTOLD,
+      UNKNOWN,
+      KNOWN
+    }
+
+    /** What is said to a client that does not know the feature. */
+    public Attached(
+        int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes) {
+      this(correlation, last, outcomes, creditBytes, Knowledge.UNTOLD);
+    }
+  }
 
   /** What became of a numbered run or commit. */
   record NumberedOutcome(long number, FaultCode code, String text) {}
@@ -157,8 +176,18 @@ public sealed interface Frame {
   /** Deletes a durable subscription of this client id; answered by {@link Ok}. */
   record Unsubscribe(int correlation, String subscription) implements Frame {}
 
-  /** Creates a temporary destination of this connection; answered by {@link TemporaryCreated}. */
-  record CreateTemporary(int correlation, DestinationKind kind) implements Frame {}
+  /**
+   * Creates a temporary destination of this connection; answered by {@link TemporaryCreated}.
+   *
+   * @param number which one of the link's, from 1 on: the same number gives the same name; 0 where
+   *     {@link Protocol#TEMPORARY_BY_LINK} is not agreed
+   */
+  record CreateTemporary(int correlation, DestinationKind kind, long number) implements Frame {
+    /** What a client sends that does not know the feature. */
+    public CreateTemporary(int correlation, DestinationKind kind) {
+      this(correlation, kind, 0);
+    }
+  }
 
   /** The temporary destination's generated name. */
   record TemporaryCreated(int correlation, DestinationName destination) implements Frame {}

@@ -10,7 +10,16 @@ public final class Protocol {
   /** The newest version that this program speaks. */
   public static final int MAX_VERSION = 1;
 
-  /** The optional features that this program knows, as a bit set; none so far. */
+  /**
+   * Feature: {@link Frame.CreateTemporary} has a number, from which the broker makes the name, the
+   * same one each time that this link asks.
+   */
+  public static final long TEMPORARY_BY_LINK = 1;
+
+  /** Feature: {@link Frame.Attached} tells whether the broker knew the link. */
+  public static final long LINK_KNOWN = 1 << 1;
+
+  /** The optional features that this program knows, as a bit set. */
   public static final long FEATURES = 0;
 
   /** The port when none is given. */

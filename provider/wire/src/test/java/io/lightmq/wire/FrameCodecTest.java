@@ -84,7 +84,8 @@ class FrameCodecTest {
   @EnumSource(FrameType.class)
   void trailingBytesAreRefused(FrameType type) {
     byte[] valid = body(SampleFrames.all().get(type));
-    byte[] longer = Arrays.copyOf(valid, valid.length + 1);
+    byte[] longer = Arrays.copyOf(valid, valid.length + 10);
+    Arrays.fill(longer, valid.length, longer.length, (byte) 1);
     assertThatThrownBy(() -> FrameCodec.decode(Unpooled.wrappedBuffer(longer)))
         .isInstanceOf(ProtocolException.class);
   }

@@ -42,6 +42,24 @@ final class SampleFrames {
     return frames;
   }
 
+  /** The frames with fields of features, by their golden files. */
+  static Map<String, Frame> ofFeatures() {
+    Map<String, Frame> frames = new TreeMap<>();
+    Frame.Attached attached = (Frame.Attached) all().get(FrameType.ATTACHED);
+    frames.put(
+        "frame-attached-known",
+        new Frame.Attached(
+            attached.correlation(),
+            attached.last(),
+            attached.outcomes(),
+            attached.creditBytes(),
+            Frame.Attached.Knowledge.KNOWN));
+    frames.put(
+        "frame-create_temporary-by_link",
+        new Frame.CreateTemporary(14, DestinationKind.TEMPORARY_TOPIC, 300));
+    return frames;
+  }
+
   private static List<Frame> list() {
     Map<String, String> arguments = new LinkedHashMap<>();
     arguments.put("name", "orders");

@@ -9,9 +9,19 @@ final class Formats {
   private Formats() {}
 
   static void version(String what, int found, int known) throws IOException {
-    if (found != known) {
+    version(what, found, known, known);
+  }
+
+  /** Refuses a version that is not within the two. */
+  static void version(String what, int found, int oldest, int newest) throws IOException {
+    if (found < oldest || found > newest) {
       throw new IOException(
-          what + " have version " + found + "; this broker reads version " + known);
+          what
+              + " have version "
+              + found
+              + "; this broker reads version "
+              + (oldest == newest ? "" : oldest + " to ")
+              + newest);
     }
   }
 

@@ -100,11 +100,16 @@ public final class RecordCodec {
   /** Appends a whole record that holds no entries. */
   static void encode(ShardRecord record, FieldWriter out) {
     out.putByte(typeOf(record));
-    out.putByte(VERSION);
+    out.putByte(newest(typeOf(record)));
     int lengthAt = out.length();
     out.putInt(0);
     encodeBody(record, out);
     out.patchInt(lengthAt, out.length() - lengthAt - 4);
+  }
+
+  /** The version in which records of a type are written, and the newest that is read. */
+  private static int newest(int type) {
+    return VERSION;
   }
 
   private static int typeOf(ShardRecord record) {
@@ -264,9 +269,9 @@ public final class RecordCodec {
     FieldReader header = new FieldReader(records);
     int type = header.readByte();
     int version = header.readByte();
-    if (version != VERSION) {
+    if (version < 1 || version > newest(type)) {
       throw new MalformedRecordException(
-          "type " + type + " has version " + version + "; this program reads " + VERSION);
+          "type " + type + " has version " + version + "; this program reads 1 to " + newest(type));
     }
     int length = header.readInt();
     if (length < 0 || length > records.remaining()) {
@@ -277,7 +282,7 @@ public final class RecordCodec {
     int limit = records.limit();
     records.limit(end);
     try {
-      ShardRecord record = decodeBody(type, base, records);
+      ShardRecord record = decodeBody(type, version, base, records);
       if (records.position() != end) {
         throw new MalformedRecordException(
             "type " + type + " has " + (end - records.position()) + " bytes too many");
@@ -288,7 +293,7 @@ public final class RecordCodec {
     }
   }
 
-  private static ShardRecord decodeBody(int type, long base, ByteBuffer records) {
+  private static ShardRecord decodeBody(int type, int version, long base, ByteBuffer records) {
     FieldReader in = new FieldReader(records);
     switch (type) {
       case 1:

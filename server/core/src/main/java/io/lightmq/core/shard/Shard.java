@@ -61,6 +61,7 @@ final class Shard implements ShardBatch.Observer {
   private final Fetcher fetcher;
   private final ShardParts parts;
   private final MetricsTaker metricsTaker;
+  private final StoreIdentity identity;
   private final boolean clean;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
@@ -90,7 +91,8 @@ final class Shard implements ShardBatch.Observer {
     this.reads = loops.open("read");
     this.destage = loops.open("destage");
     this.overflow = loops.open("overflow");
-    UUID storeId = StoreIdentity.openOrCreate(disk, loops.ids()::next).storeId();
+    this.identity = StoreIdentity.openOrCreate(disk, loops.ids()::next);
+    UUID storeId = identity.storeId();
     SnapshotStore snapshots = SnapshotStore.open(disk, storeId);
     SnapshotStore.Loaded loaded = snapshots.load();
     report(loaded);
@@ -106,6 +108,12 @@ final class Shard implements ShardBatch.Observer {
     this.journal = journals.make(storeId);
     Listening listener = new Listening();
     long end = journal.start(from, listener);
+    if (identity.used() && loaded.snapshot().isEmpty() && !replayed) {
+      throw new IOException(
+          "this store was used and is empty now: neither a snapshot nor a record is left in"
+              + " snapshots/ and journal/, they were deleted or damaged; restore the data directory"
+              + " from a backup, or start with an empty one to begin anew");
+    }
     for (Destination destination : state.destinations().all()) {
       destination.durableLanes().forEach(DurableLane::show);
     }
@@ -275,9 +283,19 @@ final class Shard implements ShardBatch.Observer {
           parts.delays().recover();
           parts.batch().startsEpoch();
           parts.recorder().record(new Started(startEpoch, clean));
-          parts.recorder().effect(Mark.DURABLE, () -> ready.complete(null));
+          parts.recorder().onShardWhenDurable(this::isUsed);
           tick();
         });
+  }
+
+  /** The first record is durable: from now on this store must not be found empty. */
+  private void isUsed() {
+    try {
+      identity.markUsed(); // once in the life of a store, and before anybody is served
+      ready.complete(null);
+    } catch (IOException e) {
+      fail("its identity, file \"store\",", e);
+    }
   }
 
   CompletableFuture<Void> ready() {

@@ -29,7 +29,7 @@ import java.util.Set;
  * offset is known by their ids, and which are encoded they know themselves.
  *
  * <pre>
- * slice 0: byte version 3, varint shard epoch, byte stopped, varint next destination id,
+ * slice 0: byte version 4, varint shard epoch, byte stopped, varint next destination id,
  *          varint next subscription id, varint destinations
  * one slice for each destination (see its encode)
  * any number of slices of keys (see KeyPicture), those of one subscription oldest first
@@ -38,7 +38,8 @@ import java.util.Set;
  */
 @OwnedBy("shard")
 final class StateSnapshot implements ShardState.ChangeListener {
-  private static final int VERSION = 3;
+  private static final int OLDEST_VERSION = 3;
+  private static final int VERSION = 4;
   private static final int LINKS_PER_STEP = 256;
 
   private final ShardState state;
@@ -189,9 +190,14 @@ final class StateSnapshot implements ShardState.ChangeListener {
   static void decode(List<ByteBuffer> slices, ShardState into) throws IOException {
     FieldReader head = new FieldReader(slices.get(0).duplicate());
     int version = head.readByte();
-    if (version != VERSION) {
+    if (version < OLDEST_VERSION || version > VERSION) {
       throw new IOException(
-          "the state in the snapshot has version " + version + "; this broker reads " + VERSION);
+          "the state in the snapshot has version "
+              + version
+              + "; this broker reads "
+              + OLDEST_VERSION
+              + " to "
+              + VERSION);
     }
     long epoch = head.readVarint();
     boolean stopped = head.readBoolean();
@@ -208,7 +214,7 @@ final class StateSnapshot implements ShardState.ChangeListener {
     for (int i = (int) count + 1; i < slices.size() - 1; i++) {
       into.destinations().decodeKeys(input(slices.get(i)));
     }
-    into.links().decode(new FieldReader(slices.get(slices.size() - 1).duplicate()));
+    into.links().decode(new FieldReader(slices.get(slices.size() - 1).duplicate()), version);
     into.restore(epoch, stopped, nextSubscriptionId);
   }
 

@@ -32,6 +32,7 @@ public final class Link {
   }
 
   private final UUID id;
+  private @Nullable String owner;
   private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
   private long last;
   private long epoch;
@@ -45,6 +46,16 @@ public final class Link {
   /** The link's id. */
   public UUID id() {
     return id;
+  }
+
+  /** The user who made it; null where that is not known, as in stores of before. */
+  public @Nullable String owner() {
+    return owner;
+  }
+
+  /** Says who made it. */
+  void owner(@Nullable String user) {
+    owner = user;
   }
 
   /** The highest number taken. */
@@ -124,6 +135,7 @@ public final class Link {
   void encode(FieldWriter out) {
     out.putUuid(id);
     out.putVarint(last);
+    out.putString(owner);
     out.putVarint(outcomes.size());
     for (Outcome outcome : outcomes.values()) {
       out.putVarint(outcome.number());
@@ -132,9 +144,10 @@ public final class Link {
     }
   }
 
-  static Link decode(FieldReader in) {
+  static Link decode(FieldReader in, int version) {
     Link link = new Link(in.readUuid());
     link.last = in.readVarint();
+    link.owner = version >= 4 ? in.readNullableString() : null;
     int count = in.readCount(MAX_OUTCOMES + 1, 3);
     for (int i = 0; i < count; i++) {
       long number = in.readVarint();

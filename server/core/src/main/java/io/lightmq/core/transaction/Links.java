@@ -149,11 +149,15 @@ public final class Links {
     rest = null;
   }
 
-  /** Reads what {@link #endSnapshot} wrote, into an empty table. */
-  public void decode(FieldReader in) {
+  /**
+   * Reads what {@link #endSnapshot} wrote, into an empty table.
+   *
+   * @param version of the state in the snapshot, 3 or 4
+   */
+  public void decode(FieldReader in, int version) {
     int count = in.readCount(MAX_LINKS + 1, 18);
     for (int i = 0; i < count; i++) {
-      Link link = Link.decode(in);
+      Link link = Link.decode(in, version);
       links.put(link.id(), link);
     }
   }

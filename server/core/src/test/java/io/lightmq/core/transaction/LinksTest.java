@@ -68,7 +68,7 @@ class LinksTest {
     FieldWriter out = new FieldWriter(16);
     links.endSnapshot(out);
     Links read = new Links();
-    read.decode(new FieldReader(out.view()));
+    read.decode(new FieldReader(out.view()), 4);
     assertThat(read.size()).isEqualTo(2);
     Link a = read.find(A);
     Link b = read.find(B);

@@ -10,32 +10,88 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * Who a data directory is: file {@code store}, written once, before any other. Big-endian.
+ * Who a data directory is: file {@code store}, written before any other, and again once the first
+ * batch is durable. Big-endian.
  *
  * <pre>
- *  0 long magic "LMQSTORE"   12 int 0               32 long 0, 40 long 0, 48 long 0, 56 int 0
- *  8 int  version 1          16 UUID store id       60 int crc32c over bytes 0 to 60
+ *  0 long magic "LMQSTORE"                16 UUID store id
+ *  8 int  version 2                       32 32 bytes key
+ * 12 int  flags, 1: it was used           64 long 0, 72 int 0
+ *                                         76 int crc32c over bytes 0 to 76
  * </pre>
  *
- * @param storeId in the header of every file of this store
- * @param created whether the directory was new
+ * <p>Version 1 has 64 bytes, no flags and no key; it is written again as version 2. A file is
+ * replaced as a whole: written, forced, renamed.
  */
-public record StoreIdentity(UUID storeId, boolean created) {
+public final class StoreIdentity {
   /** Version of the layout of the whole directory. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
+
+  /** Bytes of the {@link #key}. */
+  public static final int KEY_BYTES = 32;
 
   private static final String NAME = "store";
-  private static final int BYTES = 64;
+  private static final int BYTES = 80;
+  private static final int BYTES_OF_VERSION_1 = 64;
+  private static final int KEY_AT = 32;
+  private static final int USED = 1;
   private static final long MAGIC = 0x4C4D5153544F5245L;
+
+  private final Disk disk;
+  private final UUID storeId;
+  private final byte[] key;
+  private final boolean created;
+  private boolean used;
+
+  private StoreIdentity(Disk disk, UUID storeId, byte[] key, boolean created, boolean used) {
+    this.disk = disk;
+    this.storeId = storeId;
+    this.key = key;
+    this.created = created;
+    this.used = used;
+  }
+
+  /** In the header of every file of this store; not secret. */
+  public UUID storeId() {
+    return storeId;
+  }
+
+  /** Whether the directory was new. */
+  public boolean created() {
+    return created;
+  }
+
+  /** Whether something durable was written to this store, so that it must not be found empty. */
+  public boolean used() {
+    return used;
+  }
+
+  /** Random bytes that never leave the broker; names that nobody may guess are made with them. */
+  public byte[] key() {
+    return key.clone();
+  }
+
+  /**
+   * Remembers that the store is not empty any more. Blocks.
+   *
+   * @throws IOException if that could not be made durable
+   */
+  public void markUsed() throws IOException {
+    if (!used) {
+      write(disk, storeId, key, USED);
+      used = true;
+    }
+  }
 
   /**
    * Reads the identity or gives one to an empty directory.
    *
+   * @param newId gives 128 random bits each time
    * @throws IOException if it is damaged, newer than this software, or missing beside other files
    */
   public static StoreIdentity openOrCreate(Disk disk, Supplier<UUID> newId) throws IOException {
     if (disk.exists(NAME)) {
-      return new StoreIdentity(read(disk), false);
+      return read(disk, newId);
     }
     for (String folder : List.of("journal", "snapshots", "segments")) {
       List<String> names = disk.list(folder);
@@ -46,22 +102,36 @@ public record StoreIdentity(UUID storeId, boolean created) {
       }
     }
     UUID id = newId.get();
+    byte[] key = newKey(newId);
+    write(disk, id, key, 0);
+    return new StoreIdentity(disk, id, key, true, false);
+  }
+
+  private static byte[] newKey(Supplier<UUID> newId) {
+    ByteBuffer key = ByteBuffer.allocate(KEY_BYTES);
+    while (key.hasRemaining()) {
+      UUID part = newId.get();
+      key.putLong(part.getMostSignificantBits()).putLong(part.getLeastSignificantBits());
+    }
+    return key.array();
+  }
+
+  private static void write(Disk disk, UUID id, byte[] key, int flags) throws IOException {
     String temporary = NAME + ".tmp";
     disk.delete(temporary);
     try (DiskFile file = disk.create(temporary)) {
       ByteBuffer bytes = ByteBuffer.allocate(BYTES);
-      bytes.putLong(MAGIC).putInt(VERSION).putInt(0);
-      bytes.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
+      bytes.putLong(MAGIC).putInt(VERSION).putInt(flags);
+      bytes.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits()).put(key);
       bytes.putInt(BYTES - 4, Crc.of(bytes, 0, BYTES - 4)).clear();
       file.write(0, bytes);
       file.force();
     }
     disk.rename(temporary, NAME);
     disk.forceDirectory("");
-    return new StoreIdentity(id, true);
   }
 
-  private static UUID read(Disk disk) throws IOException {
+  private static StoreIdentity read(Disk disk, Supplier<UUID> newId) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate(BYTES);
     long size;
     try (DiskFile file = disk.open(NAME)) {
@@ -79,13 +149,22 @@ public record StoreIdentity(UUID storeId, boolean created) {
           "the store has version %d, this software reads up to %d; start a newer one"
               .formatted(version, VERSION));
     }
-    int stored = bytes.getInt(BYTES - 4);
-    int computed = Crc.of(bytes, 0, BYTES - 4);
-    if (size != BYTES || stored != computed || version < 1) {
+    int length = version == 1 ? BYTES_OF_VERSION_1 : BYTES;
+    int stored = bytes.getInt(length - 4);
+    int computed = Crc.of(bytes, 0, length - 4);
+    if (size != length || stored != computed || version < 1) {
       throw new IOException(
           "file \"store\" is damaged: %d bytes, version %d, crc %08x; expected %d, %d, %08x; restore it from a backup"
-              .formatted(size, version, stored, BYTES, VERSION, computed));
+              .formatted(size, version, stored, length, VERSION, computed));
     }
-    return new UUID(bytes.getLong(16), bytes.getLong(24));
+    UUID id = new UUID(bytes.getLong(16), bytes.getLong(24));
+    if (version == 1) {
+      byte[] key = newKey(newId);
+      write(disk, id, key, 0);
+      return new StoreIdentity(disk, id, key, false, false);
+    }
+    byte[] key = new byte[KEY_BYTES];
+    bytes.get(KEY_AT, key);
+    return new StoreIdentity(disk, id, key, false, (bytes.getInt(12) & USED) != 0);
   }
 }

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** The bytes of version 1; {@code -Dgolden.write=<folder>} writes them. */
+/** The bytes of each version; {@code -Dgolden.write=<folder>} writes them. */
 final class SnapshotGoldenTest {
   private static final UUID STORE = new UUID(0x1111, 0x2222);
   private static final String NAME = "snapshots/00000000000000000099.snap";
@@ -39,10 +39,13 @@ final class SnapshotGoldenTest {
     if (folder != null) {
       Files.writeString(Path.of(folder, golden), written.replaceAll("(.{96})", "$1\n") + "\n");
     }
-    try (InputStream in = SnapshotGoldenTest.class.getResourceAsStream("/golden/" + golden)) {
-      assertThat(in).as("golden file %s", golden).isNotNull();
-      String expected = new String(in.readAllBytes(), StandardCharsets.US_ASCII);
-      assertThat(written).isEqualTo(expected.replaceAll("\\s", ""));
+    assertThat(written).isEqualTo(golden(golden));
+  }
+
+  private static String golden(String name) throws IOException {
+    try (InputStream in = SnapshotGoldenTest.class.getResourceAsStream("/golden/" + name)) {
+      assertThat(in).as("golden file %s", name).isNotNull();
+      return new String(in.readAllBytes(), StandardCharsets.US_ASCII).replaceAll("\\s", "");
     }
   }
 
@@ -56,12 +59,30 @@ final class SnapshotGoldenTest {
   }
 
   @Test
-  void theStoreFileOfVersionOneStaysAsItIs() throws IOException {
+  void theStoreFileOfVersionTwoStaysAsItIs() throws IOException {
     SimulatedDisk disk = new SimulatedDisk(1);
-    assertThat(StoreIdentity.openOrCreate(disk, () -> STORE))
-        .isEqualTo(new StoreIdentity(STORE, true));
-    check("store-v1.hex", disk, "store");
-    assertThat(StoreIdentity.openOrCreate(disk, () -> new UUID(3, 3)))
-        .isEqualTo(new StoreIdentity(STORE, false));
+    StoreIdentity created = StoreIdentity.openOrCreate(disk, () -> STORE);
+    assertThat(created.created()).isTrue();
+    assertThat(created.used()).isFalse();
+    created.markUsed();
+    check("store-v2.hex", disk, "store");
+    StoreIdentity again = StoreIdentity.openOrCreate(disk, () -> new UUID(3, 3));
+    assertThat(again.storeId()).isEqualTo(STORE);
+    assertThat(again.created()).isFalse();
+    assertThat(again.used()).isTrue();
+    assertThat(again.key()).isEqualTo(created.key()).hasSize(StoreIdentity.KEY_BYTES);
+  }
+
+  @Test
+  void aStoreFileOfVersionOneKeepsItsIdAndGetsAKeyThatStays() throws IOException {
+    SimulatedDisk disk = new SimulatedDisk(1);
+    disk.replace("store", HexFormat.of().parseHex(golden("store-v1.hex")));
+    StoreIdentity first = StoreIdentity.openOrCreate(disk, () -> new UUID(3, 4));
+    assertThat(first.storeId()).isEqualTo(STORE);
+    assertThat(first.created()).isFalse();
+    assertThat(first.used()).isFalse();
+    StoreIdentity second = StoreIdentity.openOrCreate(disk, () -> new UUID(5, 6));
+    assertThat(second.storeId()).isEqualTo(STORE);
+    assertThat(second.key()).isEqualTo(first.key()).isNotEqualTo(new byte[32]);
   }
 }
