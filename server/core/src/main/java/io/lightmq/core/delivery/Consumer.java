@@ -36,6 +36,9 @@ public final class Consumer extends KeyOwner {
   /** Whether it has gone from its view before what was on the way to it. */
   boolean closesView;
 
+  /** What is being read for it from files; null if nothing is. */
+  @Nullable Fetch fetch;
+
   /** What is acknowledged, and sent once that has its mark; the consumer is fetching until then. */
   Outlet.@Nullable Batch pending;
 

@@ -16,7 +16,6 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #expireParked} when {@link #nextExpiryNanos} says so.
  *
  * <p>A consumer has at most one delivery under way, so that its order holds. What must be read from
- * files is in flight to nobody until it arrives; if the consumer has gone meanwhile it is free
- * again, uncounted.
+ * files is in flight to nobody until it arrives. If the consumer goes meanwhile it is free again at
+ * once, uncounted, together with what the consumer had: whoever comes next gets all of it in order.
  */
 @OwnedBy("shard")
 public final class Dispatcher {
@@ -44,13 +43,10 @@ public final class Dispatcher {
 
   static final int MAX_PULL_BYTES = 8 << 20;
 
-  private final Fetcher fetcher;
+  private final Fetches fetches;
   private final Decisions decisions;
 
   private final Lines lines = new Lines();
-
-  /** Subscriptions that wait for a fetch to end; each at most once. */
-  private final Set<Subscription> starved = new LinkedHashSet<>();
 
   /** Views that have passed by enough for one turn, and go on in another. */
   private final Set<View> unfinished = new HashSet<>();
@@ -61,12 +57,11 @@ public final class Dispatcher {
   private final Sifter sifter;
   private final KeyTurn keyTurn = new KeyTurn(this::serveOrBlock, unfinished::contains);
 
-  private int underWay;
   private long nowNanos;
 
   /** A dispatcher without consumers. */
   public Dispatcher(Window window, Fetcher fetcher, Decisions decisions) {
-    this.fetcher = fetcher;
+    this.fetches = new Fetches(fetcher);
     this.decisions = decisions;
     this.batches = new Batches(window, decisions);
     this.browsers = new Browsers(window, fetcher, decisions, batches);
@@ -174,6 +169,7 @@ public final class Dispatcher {
     }
     consumer.attached = false;
     consumer.open = false;
+    Fetches.abandon(consumer);
     dropPending(consumer);
     PullList.leave(consumer);
     parked.remove(consumer);
@@ -184,7 +180,7 @@ public final class Dispatcher {
     }
     Subscription subscription = consumer.subscription();
     if (subscription.consumers() == 0) {
-      starved.remove(subscription);
+      fetches.forget(subscription);
     }
     return true;
   }
@@ -245,7 +241,7 @@ public final class Dispatcher {
     View view = consumer.view();
     boolean touch = view.keys() == null ? view.waitsForTouch() : consumer.waitsForTouch;
     return touch
-        || starved.contains(view.subscription())
+        || fetches.isStarved(view.subscription())
         || unfinished.contains(view)
         || sifter.isLooking(view);
   }
@@ -357,7 +353,7 @@ public final class Dispatcher {
   private boolean mayLook(View view) {
     Subscription subscription = view.subscription();
     return !subscription.isPaused()
-        && !starved.contains(subscription)
+        && !fetches.isStarved(subscription)
         && !unfinished.contains(view)
         && (view.keys() != null || !view.waitsForTouch())
         && view.unsifted() != null;
@@ -497,23 +493,13 @@ public final class Dispatcher {
   // ---- from files ----
 
   private boolean fetch(Consumer consumer, int most, boolean again) {
-    if (underWay >= Fetcher.MAX_UNDER_WAY) {
-      starved.add(consumer.subscription());
-      consumer.subscription().views().lag();
+    if (fetches.isFullFor(consumer.subscription())) {
       return false;
     }
     Fetch fetch = batches.takeForFetch(consumer, most, again);
-    consumer.fetching = true;
     PullList.leave(consumer);
     parked.remove(consumer);
-    underWay++;
-    try {
-      fetcher.fetch(fetch, this::fetched);
-    } catch (RejectedExecutionException e) {
-      underWay--;
-      consumer.fetching = false;
-      fetch.release();
-      Batches.free(fetch);
+    if (!fetches.begin(fetch, this::fetched)) {
       lines.arrived(consumer);
       answer(consumer, FaultCode.RETRY_LATER, RETRY_MILLIS);
     }
@@ -521,15 +507,18 @@ public final class Dispatcher {
   }
 
   private void fetched(Fetch fetch) {
-    underWay--;
-    fetch.release();
-    Consumer consumer = fetch.consumer;
+    if (fetches.end(fetch)) {
+      fetched(fetch, fetch.consumer);
+    }
+    fetches.takeStarved().forEach(this::dispatch);
+  }
+
+  private void fetched(Fetch fetch, Consumer consumer) {
     Subscription subscription = consumer.subscription();
-    consumer.fetching = false;
     Outlet.Buffer buffer = fetch.buffer;
     IOException failure = fetch.failure;
     boolean useless = buffer == null || (failure != null && fetch.taken == 0);
-    if (subscription.isClosed() || !consumer.attached || useless) {
+    if (subscription.isClosed() || useless) {
       if (buffer != null) {
         buffer.release();
       }
@@ -553,10 +542,6 @@ public final class Dispatcher {
       dispatch(subscription);
       settlePull(consumer);
     }
-    for (Subscription hungry : List.copyOf(starved)) {
-      starved.remove(hungry);
-      dispatch(hungry);
-    }
   }
 
   /**
@@ -568,12 +553,12 @@ public final class Dispatcher {
     Subscription subscription = consumer.subscription();
     if (failure != null && wasAgain) {
       decisions.damaged(subscription, failure);
-      if (consumer.attached && consumer.open) {
+      if (consumer.open) {
         answer(consumer, FaultCode.RETRY_LATER, DAMAGED_RETRY_MILLIS);
       }
       return;
     }
-    if (consumer.attached && consumer.open) {
+    if (consumer.open) {
       wait(consumer);
       if (failure != null && serve(consumer, consumer.messages, true)) {
         return;

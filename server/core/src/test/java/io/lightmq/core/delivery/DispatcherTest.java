@@ -311,6 +311,48 @@ class DispatcherTest {
   }
 
   @Test
+  void whoComesAfterAConsumerThatLeftDuringItsReadGetsAllInOrder() {
+    bench.publish(queue, 30, 300);
+    bench.leaveWindow();
+    bench.publish(queue, 20, 300);
+    Consumer gone = dispatcher.attach(first, 1, 1, subscription);
+    dispatcher.pull(gone, 1, 10, 1 << 20, 500);
+    bench.loops.runUntilIdle();
+    assertThat(one.sequences()).isEqualTo(numbers(0, 10));
+    dispatcher.pull(gone, 2, 8, 1 << 20, 500); // being read when it goes
+    dispatcher.detach(gone, false);
+    Consumer next = dispatcher.attach(second, 1, 1, subscription);
+    List<Long> got = new ArrayList<>();
+    for (int pull = 1; pull < 60 && got.size() < 50; pull++) {
+      dispatcher.pull(next, pull, 16, 1 << 20, 500);
+      bench.loops.runUntilIdle();
+      got.addAll(two.sequences());
+    }
+    assertThat(got).isEqualTo(numbers(0, 50));
+    assertThat(one.batches).as("nothing is sent to who has gone").isEmpty();
+    assertThat(one.buffers).isZero();
+    acknowledge(next, 0, 50);
+    assertThat(subscription.backlog()).isZero();
+  }
+
+  @Test
+  void aReadForAConsumerThatLeftTakesNothingFromWhoHasItNow() {
+    bench.publish(queue, 10, 300);
+    bench.leaveWindow();
+    Consumer gone = dispatcher.attach(first, 1, 1, subscription);
+    Consumer next = dispatcher.attach(second, 1, 1, subscription);
+    dispatcher.pull(gone, 1, 10, 1 << 20, 500);
+    dispatcher.disconnect(first);
+    dispatcher.pull(next, 1, 10, 1 << 20, 500);
+    bench.loops.runUntilIdle();
+    assertThat(two.sequences()).isEqualTo(numbers(0, 10));
+    assertThat(next.holding().size()).isEqualTo(10);
+    assertThat(subscription.deliveries(DURABLE, EPOCH)).isZero();
+    acknowledge(next, 0, 10);
+    assertThat(subscription.backlog()).isZero();
+  }
+
+  @Test
   void aBacklogIsReadFromSegmentsWithGapsAndLargeEntries() {
     Consumer consumer = dispatcher.attach(first, 1, 1, subscription);
     bench.publish(queue, 100, 300);
