@@ -59,10 +59,11 @@ final class AtMostOnce {
     this.random = new Random(seed);
   }
 
-  /** Runs so many faults; how many promises were broken. */
-  int run(int rounds) throws HarnessException, IOException, InterruptedException, JMSException {
+  /** Runs so many faults, or until a promise is broken. */
+  Verdict run(int rounds) throws HarnessException, IOException, InterruptedException, JMSException {
     BrokerProcess broker = BrokerProcess.start(setup);
     Process client = startClient();
+    int done = 0;
     try {
       startSenders();
       for (int round = 1; round <= rounds && findings.broken() == 0; round++) {
@@ -77,6 +78,7 @@ final class AtMostOnce {
         }
         awaitProcessed(processed() + 1, client);
         tell(round);
+        done = round;
       }
       drain(client);
     } finally {
@@ -87,7 +89,8 @@ final class AtMostOnce {
       }
       broker.kill();
     }
-    return findings.broken();
+    long confirmed = sends.values().stream().mapToLong(SendLog::confirmedCount).sum();
+    return findings.verdict(done, brokerFaults + clientKills, confirmed);
   }
 
   private void startSenders() throws JMSException {

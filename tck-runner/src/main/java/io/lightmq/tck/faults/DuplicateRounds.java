@@ -59,7 +59,7 @@ final class DuplicateRounds {
     this.random = new Random(seed);
   }
 
-  int run() throws JMSException, IOException, InterruptedException, HarnessException {
+  Verdict run() throws JMSException, IOException, InterruptedException, HarnessException {
     BrokerProcess broker = BrokerProcess.start(setup);
     long began = System.nanoTime();
     try (Connection connection = new LightmqConnectionFactory(setup.uri()).createConnection()) {
@@ -80,7 +80,7 @@ final class DuplicateRounds {
     } finally {
       broker.kill();
     }
-    return findings.broken();
+    return findings.verdict(1, moverKills + brokerKills, confirmed.get());
   }
 
   // ---- sending ----

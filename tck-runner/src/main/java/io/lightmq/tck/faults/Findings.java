@@ -37,4 +37,9 @@ final class Findings {
   int broken() {
     return broken.size();
   }
+
+  /** The end of a scenario whose broken promises are the figures here. */
+  Verdict verdict(long rounds, long faults, long confirmed) {
+    return new Verdict(rounds, faults, confirmed, broken.size());
+  }
 }

@@ -34,21 +34,20 @@ final class Flood {
     this.seconds = seconds;
   }
 
-  int run() throws JMSException, IOException, InterruptedException, HarnessException {
+  Verdict run() throws JMSException, IOException, InterruptedException, HarnessException {
     try (BrokerProcess broker = BrokerProcess.start(setup)) {
       List<Connection> open = new ArrayList<>();
       try {
-        run(broker, open);
+        return run(broker, open);
       } finally {
         for (Connection connection : open) {
           connection.close();
         }
       }
     }
-    return findings.broken();
   }
 
-  private void run(BrokerProcess broker, List<Connection> open)
+  private Verdict run(BrokerProcess broker, List<Connection> open)
       throws JMSException, IOException, InterruptedException, HarnessException {
     LightmqConnectionFactory factory = new LightmqConnectionFactory(setup.uri());
     List<SendLog> logs = new ArrayList<>();
@@ -67,6 +66,8 @@ final class Flood {
         "one of the connections drained %,d messages in %,d ms",
         deliveries.deliveries(), (System.nanoTime() - beganNanos) / 1_000_000);
     findings.require(Check.of(logs, List.of(deliveries)));
+    long flooding = logs.stream().filter(log -> log.confirmedCount() > 0).count();
+    return findings.verdict(1, flooding, confirmed);
   }
 
   private void flood(BrokerProcess broker, List<Connection> open, List<SendLog> logs)

@@ -50,6 +50,7 @@ final class HalfAcknowledged {
   private final SendLog sends = new SendLog(1, QUEUE, 1);
   private final DeliveryLog deliveries = DeliveryLog.competing(QUEUE);
   private final Findings findings = new Findings();
+  private int faults;
 
   HalfAcknowledged(BrokerSetup setup, int messages) {
     this.setup = messages < FULL ? setup.withConfiguration(smallJournal(messages)) : setup;
@@ -68,7 +69,7 @@ final class HalfAcknowledged {
         .formatted(mebibytes, mebibytes * 3 / 4);
   }
 
-  int run() throws JMSException, IOException, InterruptedException, HarnessException {
+  Verdict run() throws JMSException, IOException, InterruptedException, HarnessException {
     BrokerProcess broker = BrokerProcess.start(setup);
     try {
       try (Connection connection = connect()) {
@@ -92,6 +93,7 @@ final class HalfAcknowledged {
       left -= thin(left - rest, 100);
       awaitShrinking((long) left * BYTES);
       broker.kill();
+      faults++;
       damageTheNewestSnapshot();
       broker = BrokerProcess.start(setup);
       passedOver();
@@ -102,7 +104,7 @@ final class HalfAcknowledged {
     } finally {
       broker.kill();
     }
-    return findings.broken();
+    return findings.verdict(1, faults, sends.confirmedCount());
   }
 
   /** Flips a byte in the middle of the newest snapshot, as a bad sector would. */
@@ -118,6 +120,7 @@ final class HalfAcknowledged {
     byte[] bytes = Files.readAllBytes(newest);
     bytes[bytes.length / 2] ^= 8;
     Files.write(newest, bytes);
+    faults++;
     findings.note("byte %,d of %s is damaged", bytes.length / 2, newest.getFileName());
   }
 
@@ -135,6 +138,7 @@ final class HalfAcknowledged {
   private BrokerProcess killAndRestart(BrokerProcess broker)
       throws IOException, InterruptedException {
     broker.kill();
+    faults++;
     return BrokerProcess.start(setup);
   }
 

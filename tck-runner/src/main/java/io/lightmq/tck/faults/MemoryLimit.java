@@ -30,6 +30,7 @@ final class MemoryLimit {
   private final List<SendLog> sends = new ArrayList<>();
   private final List<DeliveryLog> deliveries = new ArrayList<>();
   private final Findings findings = new Findings();
+  private int kills;
 
   /**
    * @param messages in the deep queue; the shallow ones get half of that together
@@ -40,7 +41,7 @@ final class MemoryLimit {
     this.shallow = (int) Math.max(1, messages * 524_288L / 1_000_000 / QUEUES);
   }
 
-  int run() throws JMSException, IOException, InterruptedException, HarnessException {
+  Verdict run() throws JMSException, IOException, InterruptedException, HarnessException {
     BrokerProcess broker = BrokerProcess.start(setup);
     try {
       ProcessFigures atStart = ProcessFigures.afterCollection(broker);
@@ -54,13 +55,15 @@ final class MemoryLimit {
         occupies(broker, atStart, "and %,d more in each of 1,000 queues".formatted(shallow));
       }
       broker.kill();
+      kills++;
       broker = restart();
       drainAll();
       occupies(broker, atStart, "after everything was consumed");
     } finally {
       broker.kill();
     }
-    return findings.broken();
+    long confirmed = sends.stream().mapToLong(SendLog::confirmedCount).sum();
+    return findings.verdict(1, kills, confirmed);
   }
 
   private void sendTo(Connection connection, String queue, int count)

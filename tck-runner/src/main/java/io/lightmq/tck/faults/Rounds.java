@@ -29,6 +29,7 @@ abstract class Rounds {
   private final BrokerSetup setup;
   private final EventLog events;
   private final Random random;
+  private int fired;
 
   Rounds(BrokerSetup setup, EventLog events, long seed) {
     this.setup = setup;
@@ -43,8 +44,8 @@ abstract class Rounds {
   /** Whether the fault of this round comes without any traffic, shortly after the last receipt. */
   abstract boolean isQuiet(int round);
 
-  /** The broken promises of all rounds; stops after the first round that has some. */
-  final int run(int rounds)
+  /** So many rounds; stops after the first in which a promise was broken. */
+  final Verdict run(int rounds)
       throws HarnessException, IOException, InterruptedException, JMSException {
     BrokerProcess broker = BrokerProcess.start(setup);
     try (Load load = new Load(setup.uri(), events)) {
@@ -52,21 +53,21 @@ abstract class Rounds {
         Outcome outcome = round(load, broker, round);
         broker = outcome.broker();
         if (!outcome.check().violations().isEmpty()) {
-          return broken(outcome.check().violations());
+          return verdict(round, outcome.check().confirmed(), outcome.check().violations());
         }
       }
-      return finish(load);
+      return finish(load, rounds);
     } finally {
       broker.kill();
     }
   }
 
-  private static int broken(List<String> violations) {
+  private Verdict verdict(int rounds, long confirmed, List<String> violations) {
     violations.forEach(text -> System.out.println("  BROKEN: " + text));
-    return violations.size();
+    return new Verdict(rounds, fired, confirmed, violations.size());
   }
 
-  private int finish(Load load)
+  private Verdict finish(Load load, int rounds)
       throws HarnessException, IOException, InterruptedException, JMSException {
     List<String> violations = new ArrayList<>(load.finish().violations());
     long deadline = System.nanoTime() + BACKLOG_LIMIT_MILLIS * 1_000_000;
@@ -79,7 +80,7 @@ abstract class Rounds {
     System.out.printf(
         "final drain: again %,d  backlog of %d destinations %s  broken %d%n",
         load.repeated(), load.targets().size(), left.isEmpty() ? "0" : "not 0", violations.size());
-    return broken(violations);
+    return verdict(rounds, load.receipts(), violations);
   }
 
   private Outcome round(Load load, BrokerProcess broker, int round)
@@ -105,6 +106,7 @@ abstract class Rounds {
     if (broker.isAlive()) {
       throw new HarnessException("the fault did not fire: the broker lives");
     }
+    fired++;
     if (!quiet && open == 0) {
       throw new HarnessException("no send was open at the fault of a round under load");
     }

@@ -31,13 +31,14 @@ final class StoppedClient {
   private final Findings findings = new Findings();
   private final SendLog sends = new SendLog(1, QUEUE, 1);
   private final DeliveryLog deliveries = DeliveryLog.single(QUEUE);
+  private int frozen;
 
   StoppedClient(BrokerSetup setup, int frozenSeconds) {
     this.setup = setup;
     this.frozenSeconds = frozenSeconds;
   }
 
-  int run() throws JMSException, IOException, InterruptedException, HarnessException {
+  Verdict run() throws JMSException, IOException, InterruptedException, HarnessException {
     try (BrokerProcess broker = BrokerProcess.start(setup);
         Connection connection = new LightmqConnectionFactory(setup.uri()).createConnection()) {
       connection.start();
@@ -49,6 +50,7 @@ final class StoppedClient {
           throw new HarnessException("the client said '" + holding + "' before it held anything");
         }
         Shell.run("kill", "-STOP", String.valueOf(client.pid()));
+        frozen++;
         receiveWhatItHeld(connection);
         Shell.run("kill", "-CONT", String.valueOf(client.pid()));
         askForTheAcknowledgement(client, answers);
@@ -59,7 +61,7 @@ final class StoppedClient {
       findings.require(Check.of(List.of(sends), List.of(deliveries)));
       findings.require(broker.isAlive(), "the broker lives");
     }
-    return findings.broken();
+    return findings.verdict(1, frozen, sends.confirmedCount());
   }
 
   private Process startClient() throws IOException {

@@ -36,10 +36,11 @@ final class VolatileBacklog {
     this.messages = messages;
   }
 
-  int run() throws JMSException, IOException, InterruptedException, HarnessException {
+  Verdict run() throws JMSException, IOException, InterruptedException, HarnessException {
     BrokerProcess broker = BrokerProcess.start(setup);
     SendLog log = new SendLog(1, QUEUE, 1);
     DeliveryLog deliveries = DeliveryLog.single(QUEUE);
+    boolean overflowed = false;
     try (Connection connection = new LightmqConnectionFactory(setup.uri()).createConnection()) {
       connection.start();
       ProcessFigures atStart = ProcessFigures.afterCollection(broker);
@@ -49,6 +50,7 @@ final class VolatileBacklog {
       rate("sent", began);
       occupies(broker, atStart, "with %,d messages of 1 KiB in the queue".formatted(messages));
       long files = overflowBytes();
+      overflowed = files > 0;
       findings.require(
           files > messages * (long) BYTES * 9 / 10 - MEMORY_BYTES,
           "%,d KiB are in the overflow",
@@ -64,7 +66,8 @@ final class VolatileBacklog {
     } finally {
       broker.kill();
     }
-    return findings.broken();
+    // The fault is the lack of memory: it has hit when messages had to leave it.
+    return findings.verdict(1, overflowed ? 1 : 0, log.confirmedCount());
   }
 
   private void rate(String what, long beganNanos) {
