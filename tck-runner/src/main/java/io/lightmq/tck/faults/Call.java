@@ -13,7 +13,6 @@ record Call(BrokerSetup setup, EventLog events, List<String> arguments) {
     arguments = List.copyOf(arguments);
   }
 
-
   /** The argument at this place, counted from 0 behind the name, with or without commas. */
   int number(int index, int otherwise) throws HarnessException {
     return index < arguments.size() ? number(arguments.get(index)) : otherwise;

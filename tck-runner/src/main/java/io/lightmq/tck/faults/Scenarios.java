@@ -19,7 +19,8 @@ final class Scenarios {
               "ROUNDS [SEED]",
               "SIGKILL under load",
               call ->
-                  new KillRounds(call.setup(), call.events(), call.seed(1)).run(call.number(0, 10))),
+                  new KillRounds(call.setup(), call.events(), call.seed(1))
+                      .run(call.number(0, 10))),
           new Scenario(
               "--powercut ext4",
               "ROUNDS [SEED]",
@@ -104,7 +105,8 @@ final class Scenarios {
     text.append("  --list                                the name of each scenario\n");
     for (Scenario scenario : ALL) {
       text.append(
-          "  %-37s %s%n".formatted(scenario.name() + " " + scenario.arguments(), scenario.summary()));
+          "  %-37s %s%n"
+              .formatted(scenario.name() + " " + scenario.arguments(), scenario.summary()));
     }
     return text.toString();
   }

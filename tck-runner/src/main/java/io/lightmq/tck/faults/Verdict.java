@@ -17,7 +17,14 @@ record Verdict(long rounds, long faults, long confirmed, long violations) {
   Verdict {
     if (rounds < 0 || faults < 0 || confirmed < 0 || violations < 0) {
       throw new IllegalArgumentException(
-          "no figure is negative: " + rounds + ", " + faults + ", " + confirmed + ", " + violations);
+          "no figure is negative: "
+              + rounds
+              + ", "
+              + faults
+              + ", "
+              + confirmed
+              + ", "
+              + violations);
     }
   }
 
