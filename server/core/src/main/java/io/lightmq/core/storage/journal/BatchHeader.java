@@ -91,6 +91,19 @@ record BatchHeader(
         bytes.getInt(at + 56));
   }
 
+  /**
+   * The version of a batch of this store that begins at a place, 0 if there is none; its other
+   * fields may have moved, these never do.
+   */
+  static int versionAt(ByteBuffer bytes, long store, long file, long offset) {
+    boolean isOne =
+        bytes.getInt(0) == MAGIC
+            && bytes.getLong(8) == store
+            && bytes.getLong(16) == file
+            && bytes.getLong(24) == offset;
+    return isOne ? bytes.get(4) & 0xff : 0;
+  }
+
   /** Whether the CRC over the whole batch, which begins at the buffer's position, is right. */
   boolean matches(ByteBuffer batch) {
     int at = batch.position();

@@ -44,6 +44,20 @@ final class BatchScan {
     return header.matches(bytes(from, place, header.length())) ? header : null;
   }
 
+  /** Refuses what a newer release has written: it is no torn tail, and nothing may be cut there. */
+  void refuseNewer(DiskFile in, long place, long number, long offset) throws IOException {
+    if (place + BatchHeader.BYTES > fileBytes) {
+      return;
+    }
+    ByteBuffer bytes = bytes(in, place, BatchHeader.BYTES);
+    int version = BatchHeader.versionAt(bytes, store, number, offset);
+    if (version > BatchHeader.VERSION) {
+      throw new IOException(
+          "journal file %s: the batch at offset %d has version %d, and this broker reads up to %d; start it with the newer release"
+              .formatted(in.name(), offset, version, BatchHeader.VERSION));
+    }
+  }
+
   /** Bytes at a place, valid until the next call; short only at the end of the file. */
   ByteBuffer bytes(DiskFile from, long place, int length) throws IOException {
     if (from != file || place < bufferStart || place + length > bufferStart + buffer.limit()) {

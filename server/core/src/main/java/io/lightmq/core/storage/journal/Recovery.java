@@ -248,6 +248,9 @@ final class Recovery {
     int previous = found.header.continues();
     while (offset < found.header.tailEnd()) {
       BatchHeader batch = next(found, offset, previous);
+      if (batch == null) {
+        scan.refuseNewer(found.file, found.place(offset), found.number(), offset);
+      }
       if (batch == null || batch.is(BatchHeader.EMPTY)) {
         break;
       }
@@ -295,6 +298,9 @@ final class Recovery {
         continue;
       }
       BatchHeader batch = next(found, cut, cutCrc);
+      if (batch == null) {
+        scan.refuseNewer(found.file, found.place(cut), found.number(), cut);
+      }
       if (batch == null || (next != null && batch.end() > next.base())) {
         break;
       }

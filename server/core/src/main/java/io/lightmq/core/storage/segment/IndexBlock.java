@@ -113,6 +113,10 @@ final class IndexBlock {
               .formatted(file, address, stored, computed),
           -1);
     }
+    if (bytes.getInt(0) == MAGIC) {
+      SegmentFormat.checkVersion(
+          bytes.getShort(4), VERSION, "index block at address " + address, file);
+    }
     if (bytes.getInt(0) != MAGIC
         || bytes.getShort(4) != VERSION
         || bytes.getShort(6) != spans

@@ -88,6 +88,9 @@ final class SegmentFormat {
   static void checkHeader(ByteBuffer header, UUID storeId, long address, String file)
       throws SegmentException.Damaged {
     checkCrc(header, HEADER, "header", file);
+    if (header.getLong(0) == MAGIC) {
+      checkVersion(header.getInt(8), VERSION, "header", file);
+    }
     UUID foundStore = new UUID(header.getLong(16), header.getLong(24));
     if (header.getLong(0) != MAGIC
         || header.getInt(8) != VERSION
@@ -108,6 +111,17 @@ final class SegmentFormat {
     }
   }
 
+  /** What a newer release wrote is told as that. */
+  static void checkVersion(int found, int known, String what, String file)
+      throws SegmentException.Damaged {
+    if (found > known) {
+      throw damaged(
+          file,
+          "%s has version %d, this software reads up to %d; start a newer one"
+              .formatted(what, found, known));
+    }
+  }
+
   static ByteBuffer footer(Footer footer) {
     ByteBuffer bytes = ByteBuffer.allocate(FOOTER);
     bytes.putLong(FOOTER_MAGIC).putInt(VERSION).putInt(footer.pieces()).putLong(footer.address());
@@ -121,6 +135,9 @@ final class SegmentFormat {
   static Footer readFooter(ByteBuffer bytes, long address, long fileBytes, String file)
       throws SegmentException.Damaged {
     checkCrc(bytes, FOOTER, "footer", file);
+    if (bytes.getLong(0) == FOOTER_MAGIC) {
+      checkVersion(bytes.getInt(8), VERSION, "footer", file);
+    }
     Footer footer =
         new Footer(
             bytes.getLong(16),

@@ -111,6 +111,7 @@ final class SnapshotFormat {
    *
    * @param withState false leaves the state empty
    * @throws InvalidSnapshotException if a check fails; the text says which
+   * @throws NewerSnapshotException if it has a version above this one
    */
   static Snapshot read(DiskFile file, UUID storeId, long offset, boolean withState)
       throws IOException {
@@ -118,6 +119,7 @@ final class SnapshotFormat {
     if (size < HEADER + 3 * SECTION + FOOTER) {
       throw new InvalidSnapshotException("has only " + size + " bytes");
     }
+    refuseNewer(file, storeId);
     checkWhole(file, size);
     SnapshotInput in = new SnapshotInput(file, size - FOOTER);
     ByteBuffer header = in.take(HEADER);
@@ -206,6 +208,22 @@ final class SnapshotFormat {
       throw new InvalidSnapshotException(
           "contents have crc %08x, the footer says %08x"
               .formatted((int) crc.getValue(), footer.getInt(16)));
+    }
+  }
+
+  /** The places in the header stay what they are in all versions. */
+  private static void refuseNewer(DiskFile file, UUID storeId) throws IOException {
+    ByteBuffer header = ByteBuffer.allocate(HEADER);
+    file.read(0, header);
+    header.flip();
+    int version = header.getInt(8);
+    if (version > VERSION
+        && header.getLong(0) == MAGIC
+        && header.getInt(HEADER - 4) == Crc.of(header, 0, HEADER - 4)
+        && new UUID(header.getLong(16), header.getLong(24)).equals(storeId)) {
+      throw new NewerSnapshotException(
+          "%s has version %d, this software reads up to %d; start a newer one"
+              .formatted(file.name(), version, VERSION));
     }
   }
 

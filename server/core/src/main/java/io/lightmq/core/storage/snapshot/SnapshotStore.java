@@ -74,7 +74,8 @@ public final class SnapshotStore {
   /**
    * Checks the snapshots in a data directory and moves unnamed segments to {@code orphaned/}.
    *
-   * @throws IOException if snapshots exist and none is valid; the text has each reason
+   * @throws IOException if snapshots exist and none is valid, or one has a newer version; the text
+   *     has each reason
    */
   public static SnapshotStore open(Disk disk, UUID storeId) throws IOException {
     SnapshotStore store = new SnapshotStore(disk, storeId);
@@ -97,6 +98,8 @@ public final class SnapshotStore {
         checkSegments(snapshot.segments(), segmentLengths);
         kept.add(new Kept(snapshot.offset(), snapshot.nextAddress(), snapshot.segments()));
         nextAddress = Math.max(nextAddress, snapshot.nextAddress());
+      } catch (NewerSnapshotException e) {
+        throw e;
       } catch (InvalidSnapshotException e) {
         rejected.add(FOLDER + "/" + name + ": " + e.getMessage());
       } catch (IOException e) {
