@@ -47,7 +47,16 @@ public final class LightmqConnectionFactory extends FactoryOptions
   }
 
   private LightmqConnection open(ClientSettings settings) throws JMSException {
-    return LightmqConnection.open(settings, Domain.UNIFIED);
+    return open(settings, Domain.UNIFIED);
+  }
+
+  private LightmqConnection open(ClientSettings settings, Domain domain) throws JMSException {
+    try {
+      NettyPresent.check();
+      return LightmqConnection.open(settings, domain);
+    } catch (LinkageError e) {
+      throw NettyPresent.unfit(e);
+    }
   }
 
   private ClientSettings checkedSettings() throws JMSException {
@@ -76,24 +85,24 @@ public final class LightmqConnectionFactory extends FactoryOptions
 
   @Override
   public QueueConnection createQueueConnection() throws JMSException {
-    return LightmqConnection.open(checkedSettings(), Domain.QUEUE);
+    return open(checkedSettings(), Domain.QUEUE);
   }
 
   @Override
   public QueueConnection createQueueConnection(@Nullable String user, @Nullable String userPassword)
       throws JMSException {
-    return LightmqConnection.open(settings(user, userPassword), Domain.QUEUE);
+    return open(settings(user, userPassword), Domain.QUEUE);
   }
 
   @Override
   public TopicConnection createTopicConnection() throws JMSException {
-    return LightmqConnection.open(checkedSettings(), Domain.TOPIC);
+    return open(checkedSettings(), Domain.TOPIC);
   }
 
   @Override
   public TopicConnection createTopicConnection(@Nullable String user, @Nullable String userPassword)
       throws JMSException {
-    return LightmqConnection.open(settings(user, userPassword), Domain.TOPIC);
+    return open(settings(user, userPassword), Domain.TOPIC);
   }
 
   @Override

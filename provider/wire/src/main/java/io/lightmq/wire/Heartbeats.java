@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the channel
 public final class Heartbeats extends ChannelDuplexHandler {
   private final long intervalNanos;
+  private final ToLongFunction<ChannelHandlerContext> clock;
   private long lastReadNanos;
   private long lastWriteNanos;
   private @Nullable Future<?> nextLook;
@@ -29,6 +31,12 @@ public final class Heartbeats extends ChannelDuplexHandler {
    * @param intervalMillis 0 switches heartbeats off
    */
   public Heartbeats(int intervalMillis) {
+    // A loop can be asked for its own clock in Netty 4.2 only.
+    this(intervalMillis, context -> System.nanoTime());
+  }
+
+  Heartbeats(int intervalMillis, ToLongFunction<ChannelHandlerContext> clock) {
+    this.clock = clock;
     this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(intervalMillis);
   }
 
@@ -113,7 +121,7 @@ public final class Heartbeats extends ChannelDuplexHandler {
         context.executor().schedule(() -> look(context), Math.max(1, next), TimeUnit.NANOSECONDS);
   }
 
-  private static long now(ChannelHandlerContext context) {
-    return context.executor().ticker().nanoTime();
+  private long now(ChannelHandlerContext context) {
+    return clock.applyAsLong(context);
   }
 }

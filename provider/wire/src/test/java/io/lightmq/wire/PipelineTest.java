@@ -13,6 +13,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,10 @@ class PipelineTest {
   void release() {
     written.forEach(ByteBuf::release);
   }
+
+  /** The clock of the embedded channel, whose time only the test moves. */
+  private static final ToLongFunction<ChannelHandlerContext> FROZEN =
+      context -> context.executor().ticker().nanoTime();
 
   private EmbeddedChannel channel(ChannelHandler first) {
     EmbeddedChannel channel =
@@ -64,7 +69,7 @@ class PipelineTest {
 
   @Test
   void framesOfOneTurnLeaveInOneFlush() {
-    EmbeddedChannel channel = channel(new FrameGatherer());
+    EmbeddedChannel channel = channel(new FrameGatherer(FROZEN));
     for (int i = 1; i <= 100; i++) {
       channel.pipeline().writeAndFlush(new Frame.Ok(i));
     }
@@ -77,7 +82,7 @@ class PipelineTest {
 
   @Test
   void loneFramesLeaveAtTheEndOfTheirTurn() {
-    EmbeddedChannel channel = channel(new FrameGatherer());
+    EmbeddedChannel channel = channel(new FrameGatherer(FROZEN));
     for (int i = 1; i <= 100; i++) {
       channel.advanceTimeBy(1, TimeUnit.MILLISECONDS);
       turn(channel, i);
@@ -88,7 +93,7 @@ class PipelineTest {
 
   @Test
   void underLoadAFlushWaitsUpToThreeMilliseconds() {
-    EmbeddedChannel channel = channel(new FrameGatherer());
+    EmbeddedChannel channel = channel(new FrameGatherer(FROZEN));
     load(channel);
     int before = flushes;
     for (int i = 1; i <= 50; i++) {
@@ -106,7 +111,7 @@ class PipelineTest {
 
   @Test
   void whatIsReadEndsTheWait() {
-    EmbeddedChannel channel = channel(new FrameGatherer());
+    EmbeddedChannel channel = channel(new FrameGatherer(FROZEN));
     load(channel);
     int before = flushes;
     turn(channel, 1);
@@ -118,7 +123,7 @@ class PipelineTest {
 
   @Test
   void peerThatAsksOneByOneNeverWaits() {
-    EmbeddedChannel channel = channel(new FrameGatherer());
+    EmbeddedChannel channel = channel(new FrameGatherer(FROZEN));
     for (int i = 1; i <= 1000; i++) {
       channel.pipeline().fireChannelReadComplete();
       turn(channel, i);
@@ -129,7 +134,7 @@ class PipelineTest {
 
   @Test
   void sixtyFourKibibytesDoNotWait() {
-    EmbeddedChannel channel = channel(new FrameGatherer());
+    EmbeddedChannel channel = channel(new FrameGatherer(FROZEN));
     load(channel);
     int before = flushes;
     turn(channel, 1);
@@ -144,7 +149,7 @@ class PipelineTest {
 
   @Test
   void closingFlushesWhatWaits() {
-    EmbeddedChannel channel = channel(new FrameGatherer());
+    EmbeddedChannel channel = channel(new FrameGatherer(FROZEN));
     load(channel);
     written.forEach(ByteBuf::release);
     written.clear();
@@ -173,7 +178,7 @@ class PipelineTest {
 
   @Test
   void silenceIsFilledWithHeartbeats() {
-    EmbeddedChannel channel = channel(new Heartbeats(3000));
+    EmbeddedChannel channel = channel(new Heartbeats(3000, FROZEN));
     pass(channel, 999);
     assertThat(written).isEmpty();
     pass(channel, 1);
@@ -193,7 +198,7 @@ class PipelineTest {
 
   @Test
   void silentPeerIsReportedAfterThreeIntervals() {
-    EmbeddedChannel channel = channel(new Heartbeats(3000));
+    EmbeddedChannel channel = channel(new Heartbeats(3000, FROZEN));
     pass(channel, 5000);
     channel.writeInbound(Unpooled.wrappedBuffer(new byte[1]));
     pass(channel, 8999);
@@ -209,7 +214,7 @@ class PipelineTest {
 
   @Test
   void silenceDoesNotCountWhileReadingIsOff() {
-    EmbeddedChannel channel = channel(new Heartbeats(3000));
+    EmbeddedChannel channel = channel(new Heartbeats(3000, FROZEN));
     channel.config().setAutoRead(false);
     pass(channel, 60_000);
     assertThat(errors).isEmpty();
@@ -223,7 +228,7 @@ class PipelineTest {
 
   @Test
   void heartbeatsEndWithTheConnection() {
-    EmbeddedChannel channel = channel(new Heartbeats(3000));
+    EmbeddedChannel channel = channel(new Heartbeats(3000, FROZEN));
     channel.close();
     written.forEach(ByteBuf::release);
     written.clear();
@@ -234,7 +239,7 @@ class PipelineTest {
 
   @Test
   void intervalZeroSwitchesHeartbeatsOff() {
-    EmbeddedChannel channel = channel(new Heartbeats(0));
+    EmbeddedChannel channel = channel(new Heartbeats(0, FROZEN));
     pass(channel, 600_000);
     assertThat(written).isEmpty();
     assertThat(errors).isEmpty();

@@ -11,10 +11,9 @@ import io.lightmq.node.Transport;
 import io.lightmq.node.security.RoleAuthorizer;
 import io.lightmq.node.security.Security;
 import io.lightmq.node.security.UserStore;
+import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.local.LocalAddress;
-import io.netty.channel.local.LocalIoHandler;
 import io.netty.channel.local.LocalServerChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
@@ -89,8 +88,7 @@ final class RunningBroker implements AutoCloseable {
     LocalAddress address = new LocalAddress("lightmq:" + key);
     // A loop, not a group of one: a group's end starts Netty's global executor for a second or two.
     EventLoopGroup group =
-        new SingleThreadIoEventLoop(
-            null, new DefaultThreadFactory("lightmq-io", true), LocalIoHandler.newFactory());
+        new DefaultEventLoop(new DefaultThreadFactory("lightmq-io", true));
     LoopDeath death = new LoopDeath();
     Node node =
         Node.start(

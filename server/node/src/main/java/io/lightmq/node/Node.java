@@ -139,7 +139,7 @@ public final class Node implements AutoCloseable {
             .group(transport.group())
             .channel(transport.channelType())
             .childOption(ChannelOption.ALLOCATOR, memory.allocator())
-            .childOption(ChannelOption.RECVBUF_ALLOCATOR, memory.reads())
+            .childOption(ChannelOption.RCVBUF_ALLOCATOR, memory.reads())
             .childHandler(connections);
     if (transport.tcp()) {
       bootstrap

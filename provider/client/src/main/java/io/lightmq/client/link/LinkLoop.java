@@ -1,8 +1,11 @@
 package io.lightmq.client.link;
 
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SingleThreadIoEventLoop;
+import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -22,15 +25,37 @@ final class LinkLoop {
 
   private LinkLoop(String name) {
     this.loop =
-        new SingleThreadIoEventLoop(
-            null,
+        loop(
             task -> {
               Thread made = new Thread(task, name);
               made.setDaemon(true);
               thread = made;
               return made;
-            },
-            NioIoHandler.newFactory());
+            });
+  }
+
+  private static EventLoop loop(ThreadFactory threads) {
+    try {
+      return OfNetty42.loop(threads);
+    } catch (NoClassDefFoundError e) {
+      return OfNetty41.loop(threads);
+    }
+  }
+
+  /** A loop by itself: the end of a group starts a thread of Netty's for a second. */
+  private static final class OfNetty42 {
+    static EventLoop loop(ThreadFactory threads) {
+      return new SingleThreadIoEventLoop(null, threads, NioIoHandler.newFactory());
+    }
+  }
+
+  /** There a loop over sockets exists in a group only. */
+  private static final class OfNetty41 {
+    @SuppressWarnings("deprecation") // in 4.2, where it is not used
+    static EventLoop loop(ThreadFactory threads) {
+      EventLoopGroup group = new NioEventLoopGroup(1, threads);
+      return group.next();
+    }
   }
 
   /** The loop, for one more user. */

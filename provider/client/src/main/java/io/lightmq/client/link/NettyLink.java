@@ -92,7 +92,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     NettyLink link = new NettyLink(settings, listener, endpoint);
     try {
       link.connectFirst();
-    } catch (LinkException | RuntimeException e) {
+    } catch (LinkException | RuntimeException | LinkageError e) {
       link.close();
       throw e;
     }

@@ -1,0 +1,243 @@
+package io.lightmq.tck.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.AccessTarget;
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.core.runtime.ThreadLoops;
+import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.storage.MemoryDisk;
+import io.lightmq.core.storage.journal.JournalSettings;
+import io.lightmq.embedded.EmbeddedLinkFactory;
+import io.lightmq.node.Node;
+import io.lightmq.node.NodeSettings;
+import io.lightmq.node.Transport;
+import io.lightmq.node.security.RoleAuthorizer;
+import io.lightmq.node.security.Security;
+import io.lightmq.node.security.UserStore;
+import io.lightmq.wire.Frame;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.File;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The client beside whatever Netty the application has. The build puts older ones below {@code
+ * target/netty}.
+ */
+class NettyVersionsTest {
+  private static final String OLDEST = "4.1.100.Final";
+  private static final String TOO_OLD = "4.0.56.Final";
+  private static final String OURS = "ours";
+  private static final String NONE = "none";
+  private static final int MIB = 1 << 20;
+
+  @TempDir Path directory;
+
+  /** Everything that we run with, but for Netty, which is that of a version. */
+  private static URLClassLoader applicationWith(String version) throws Exception {
+    List<URL> urls = new ArrayList<>();
+    for (URL entry : classPath()) {
+      if (version.equals(OURS) || !path(entry).getFileName().toString().startsWith("netty-")) {
+        urls.add(entry);
+      }
+    }
+    if (!version.equals(OURS) && !version.equals(NONE)) {
+      try (Stream<Path> jars = Files.list(Path.of("target", "netty", version))) {
+        for (Path jar : jars.toList()) {
+          urls.add(jar.toUri().toURL());
+        }
+      }
+    }
+    return new URLClassLoader(urls.toArray(new URL[0]), ClassLoader.getPlatformClassLoader());
+  }
+
+  private static List<URL> classPath() throws Exception {
+    if (NettyVersionsTest.class.getClassLoader() instanceof URLClassLoader loader) {
+      return List.of(loader.getURLs());
+    }
+    List<URL> urls = new ArrayList<>();
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+      urls.add(Path.of(entry).toUri().toURL());
+    }
+    return urls;
+  }
+
+  private static String run(String version, String uri) throws Exception {
+    Thread current = Thread.currentThread();
+    ClassLoader before = current.getContextClassLoader();
+    try (URLClassLoader application = applicationWith(version)) {
+      current.setContextClassLoader(application);
+      @SuppressWarnings("unchecked") // of our own class, in another loader
+      UnaryOperator<String> program =
+          (UnaryOperator<String>)
+              application
+                  .loadClass(SendAndReceive.class.getName())
+                  .getDeclaredConstructor()
+                  .newInstance();
+      return program.apply(uri);
+    } finally {
+      current.setContextClassLoader(before);
+    }
+  }
+
+  private Node broker() throws Exception {
+    NodeSettings otherwise = NodeSettings.defaults();
+    BrokerSettings broker = otherwise.broker();
+    BrokerSettings small =
+        new BrokerSettings(
+            broker.defaultSettings(),
+            true,
+            List.of(),
+            16 * MIB,
+            16 * MIB,
+            64 * MIB,
+            JournalSettings.small(8 * MIB),
+            broker.segments(),
+            0,
+            broker.maxMessageBytes(),
+            broker.maxTransactionBytes(),
+            80,
+            0,
+            0);
+    UserStore users = UserStore.open(directory, true, false).users();
+    return Node.start(
+        new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB),
+        new MemoryDisk(256L * MIB),
+        new ThreadLoops((loop, cause) -> cause.printStackTrace()),
+        new Security(users, new RoleAuthorizer(), users.unknownUserKey()),
+        new Transport(
+            new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory()),
+            NioServerSocketChannel.class,
+            List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
+            true));
+  }
+
+  private static String uri(Node node) {
+    return "lightmq://127.0.0.1:" + ((InetSocketAddress) node.addresses().get(0)).getPort();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {OLDEST, "4.1.133.Final", OURS})
+  void clientWorksOverTcp(String version) throws Exception {
+    try (Node node = broker()) {
+      assertThat(run(version, uri(node))).isEqualTo("20 received");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {OLDEST, "4.1.133.Final", OURS})
+  void brokerInsideTheApplicationWorks(String version) throws Exception {
+    assertThat(run(version, "lightmq:mem:netty-" + version)).isEqualTo("20 received");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {TOO_OLD, NONE})
+  void anyOtherNettyIsToldWithVersions(String version) throws Exception {
+    String told =
+        "JMSException: .*Netty 4\\.1\\.100 or later.*"
+            + (version.equals(NONE) ? "no Netty" : TOO_OLD)
+            + ".*";
+    try (Node node = broker()) {
+      assertThat(run(version, uri(node))).matches(told);
+    }
+    assertThat(run(version, "lightmq:mem:netty-" + version)).matches(told);
+  }
+
+  /** Also what no test comes by: whatever of Netty our classes name has to be in the oldest. */
+  @Test
+  void allThatIsUsedOfNettyIsInTheOldest() throws Exception {
+    List<URL> own = new ArrayList<>();
+    for (Class<?> of :
+        List.of(
+            LightmqConnectionFactory.class,
+            Frame.class,
+            EmbeddedLinkFactory.class,
+            Node.class,
+            BrokerSettings.class)) {
+      own.add(of.getProtectionDomain().getCodeSource().getLocation());
+    }
+    JavaClasses classes =
+        new ClassFileImporter().importPaths(own.stream().map(NettyVersionsTest::path).toList());
+    Set<String> missing = new TreeSet<>();
+    int seen = 0;
+    try (URLClassLoader oldest = applicationWith(OLDEST)) {
+      for (JavaClass each : classes) {
+        for (JavaAccess<?> access : each.getAccessesFromSelf()) {
+          if (access.getTargetOwner().getName().startsWith("io.netty.")) {
+            seen++;
+            if (!isThere(oldest, access.getTarget())) {
+              missing.add(each.getName() + " uses " + access.getTarget().getFullName());
+            }
+          }
+        }
+      }
+    }
+    assertThat(seen).isGreaterThan(300);
+    assertThat(missing)
+        .allMatch(use -> use.startsWith("io.lightmq.client.link.LinkLoop$OfNetty42 "))
+        .isNotEmpty();
+  }
+
+  private static Path path(URL location) {
+    return Path.of(URI.create(location.toString()));
+  }
+
+  private static boolean isThere(ClassLoader loader, AccessTarget target) {
+    try {
+      Class<?> owner = Class.forName(target.getOwner().getName(), false, loader);
+      if (!(target instanceof CodeUnitAccessTarget call)) {
+        return Stream.of(owner.getFields()).anyMatch(f -> f.getName().equals(target.getName()));
+      }
+      List<String> wanted = call.getRawParameterTypes().stream().map(JavaClass::getName).toList();
+      if (call.getName().equals("<init>")) {
+        return Stream.of(owner.getDeclaredConstructors())
+            .anyMatch(c -> names(c.getParameterTypes()).equals(wanted));
+      }
+      String returned = call.getRawReturnType().getName();
+      return all(owner)
+          .flatMap(type -> Stream.of(type.getDeclaredMethods()))
+          .anyMatch(
+              m ->
+                  m.getName().equals(call.getName())
+                      && m.getReturnType().getName().equals(returned)
+                      && names(m.getParameterTypes()).equals(wanted));
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
+  }
+
+  private static List<String> names(Class<?>[] types) {
+    return Stream.of(types).map(Class::getName).toList();
+  }
+
+  private static Stream<Class<?>> all(Class<?> type) {
+    Stream<Class<?>> above = Stream.of(type.getInterfaces()).flatMap(NettyVersionsTest::all);
+    Class<?> parent =
+        type.getSuperclass() == null && type.isInterface() ? Object.class : type.getSuperclass();
+    Stream<Class<?>> of = parent == null ? Stream.empty() : all(parent);
+    return Stream.concat(Stream.of(type), Stream.concat(of, above));
+  }
+}
