@@ -34,10 +34,10 @@ record ClientSettings(
     Jmsx jmsx,
     ObjectTrust trust) {
 
-  /** With other credentials. */
+  /** With other credentials; an empty user is none. */
   ClientSettings withCredentials(@Nullable String user, @Nullable String password) {
     return new ClientSettings(
-        link.withCredentials(user, password),
+        link.withCredentials(emptyAsNull(user), password),
         prefetchMessages,
         prefetchBytes,
         parkMillis,
@@ -70,6 +70,7 @@ record ClientSettings(
     NUMBERS.put("reconnectDelayMillis", new Range(1, MILLIS_MAX, 50));
     NUMBERS.put("maxReconnectDelayMillis", new Range(1, MILLIS_MAX, 2_000));
     NUMBERS.put("reconnectAttempts", new Range(-1, Integer.MAX_VALUE, -1));
+    NUMBERS.put("initialReconnectAttempts", new Range(-1, Integer.MAX_VALUE, 0));
   }
 
   private static final Set<String> TEXTS =
@@ -81,6 +82,9 @@ record ClientSettings(
           "jmsxProperties",
           "semantics",
           "trustedPackages");
+
+  /** Those whose empty value says that they are not set: containers write it for no value. */
+  static final Set<String> ABSENT_IF_EMPTY = Set.of("clientId", "user", "password");
 
   /** An option of the factory itself: whether its stored forms hold the password. */
   static final String REFERENCE_PASSWORD = "referencePassword";
@@ -142,7 +146,8 @@ record ClientSettings(
             bool("failover", options.getOrDefault("failover", "true")),
             (int) numbers.get("reconnectDelayMillis"),
             (int) numbers.get("maxReconnectDelayMillis"),
-            (int) numbers.get("reconnectAttempts"));
+            (int) numbers.get("reconnectAttempts"),
+            (int) numbers.get("initialReconnectAttempts"));
     return new ClientSettings(
         link,
         (int) numbers.get("prefetchMessages"),

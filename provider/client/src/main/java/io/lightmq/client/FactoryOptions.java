@@ -105,7 +105,8 @@ public abstract sealed class FactoryOptions implements Serializable
   }
 
   /**
-   * Sets an option, such as {@code prefetchMessages}; null gives it its default back.
+   * Sets an option, such as {@code prefetchMessages}; null gives it its default back. An empty
+   * user, password or client id is none: what was set is taken back, what the URI has counts.
    *
    * @throws IllegalArgumentException for an unknown option or a value out of range
    */
@@ -113,6 +114,8 @@ public abstract sealed class FactoryOptions implements Serializable
     String option = ClientSettings.canonical(name);
     if (value == null) {
       ofUri.remove(option);
+      ofSetters.remove(option);
+    } else if (value.isEmpty() && ClientSettings.ABSENT_IF_EMPTY.contains(option)) {
       ofSetters.remove(option);
     } else {
       ClientSettings.check(option, value);
@@ -328,6 +331,16 @@ public abstract sealed class FactoryOptions implements Serializable
   /** Gives how often to try to connect again, -1 for without end. */
   public int getReconnectAttempts() {
     return (int) number("reconnectAttempts");
+  }
+
+  /** Sets how often to try again when the first connect fails, -1 for without end. */
+  public void setInitialReconnectAttempts(int initialReconnectAttempts) {
+    number("initialReconnectAttempts", initialReconnectAttempts);
+  }
+
+  /** Gives how often to try again when the first connect fails, -1 for without end. */
+  public int getInitialReconnectAttempts() {
+    return (int) number("initialReconnectAttempts");
   }
 
   /**

@@ -39,6 +39,7 @@ final class ForeignOptions {
     same("reconnectDelayMillis", "initialReconnectDelay", "reconnectDelay", "retryInterval");
     same("maxReconnectDelayMillis", "maxReconnectDelay", "maxRetryInterval");
     same("reconnectAttempts", "maxReconnectAttempts", "reconnectAttempts");
+    same("initialReconnectAttempts", "startupMaxReconnectAttempts", "initialConnectAttempts");
     same("prefetchBytes", "consumerWindowSize");
     same("trustedPackages", "trustedPackages");
     same("trustedPackages", "deserializationAllowList", "deserializationWhiteList");
@@ -50,7 +51,7 @@ final class ForeignOptions {
     tuning("traceBytes", "traceFrames", "idleTimeout", "maxFrameSize", "drainTimeout", "maxLinger");
     tuning("useExponentialBackOff", "reconnectDelayExponent", "backOffMultiplier", "randomize");
     tuning("useReconnectBackOff", "reconnectBackOffMultiplier", "warnAfterReconnectAttempts");
-    tuning("startupMaxReconnectAttempts", "initialConnectAttempts", "failoverAttempts", "ha");
+    tuning("failoverAttempts", "ha");
     tuning(
         "retryIntervalMultiplier", "connectionTTL", "clientFailureCheckPeriod", "amqpIdleTimeout");
     tuning("callFailoverTimeout", "confirmationWindowSize", "producerWindowSize", "useGlobalPools");
@@ -129,6 +130,9 @@ final class ForeignOptions {
 
   private static String convert(String name, String ours, String value) {
     String text = value.trim();
+    if (name.toLowerCase(Locale.ROOT).endsWith("initialconnectattempts")) {
+      return retries(text);
+    }
     boolean none = text.equals("0") || text.equals("-1");
     boolean foreign = !name.equalsIgnoreCase(ours);
     if (!foreign || !none) {
@@ -146,6 +150,11 @@ final class ForeignOptions {
                   + " has no meaning here; prefetchMessages and prefetchBytes are limits above 0");
       default -> text;
     };
+  }
+
+  /** Where the first attempt counts too, there is one less to repeat it. */
+  private static String retries(String attempts) {
+    return attempts.matches("[1-9]\\d{0,9}") ? String.valueOf(Long.parseLong(attempts) - 1) : attempts;
   }
 
   private static void checkType(String value) {

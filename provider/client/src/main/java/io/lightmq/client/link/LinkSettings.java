@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param batchBytes bytes of messages that are sent without further waiting
  * @param lingerMillis how long messages wait for others while earlier ones are on their way
  * @param reconnectAttempts attempts before a lost link fails for good; -1 for no limit
+ * @param initialReconnectAttempts attempts after the first one to connect at all; -1 for no limit
  */
 public record LinkSettings(
     ClientUri uri,
@@ -25,7 +26,8 @@ public record LinkSettings(
     boolean failover,
     int reconnectDelayMillis,
     int maxReconnectDelayMillis,
-    int reconnectAttempts) {
+    int reconnectAttempts,
+    int initialReconnectAttempts) {
 
   /** With other credentials. */
   public LinkSettings withCredentials(@Nullable String newUser, @Nullable String newPassword) {
@@ -43,7 +45,8 @@ public record LinkSettings(
         failover,
         reconnectDelayMillis,
         maxReconnectDelayMillis,
-        reconnectAttempts);
+        reconnectAttempts,
+        initialReconnectAttempts);
   }
 
   /** Without the password. */

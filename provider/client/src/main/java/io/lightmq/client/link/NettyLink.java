@@ -91,7 +91,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     Endpoint endpoint = LinkFactories.open(settings.uri());
     NettyLink link = new NettyLink(settings, listener, endpoint);
     try {
-      link.connectFirst();
+      new FirstConnect(settings).run(link::connectFirst);
     } catch (LinkException | RuntimeException | LinkageError e) {
       link.close();
       throw e;

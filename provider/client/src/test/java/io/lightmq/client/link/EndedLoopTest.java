@@ -70,5 +70,5 @@ class EndedLoopTest {
           true,
           5,
           5,
-          -1);
+          -1, 0);
 }

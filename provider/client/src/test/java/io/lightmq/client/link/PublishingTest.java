@@ -45,7 +45,7 @@ class PublishingTest {
             true,
             5,
             5,
-            -1);
+            -1, 0);
     Publishing publishing =
         new Publishing(settings, loop, UnpooledByteBufAllocator.DEFAULT, written::add);
     CompletableFuture<Void> lost =

@@ -1,0 +1,64 @@
+package io.lightmq.client.link;
+
+import io.lightmq.wire.entry.FaultCode;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Repeats the first connect of a link, on the thread that asked for it, as often as its settings
+ * allow and with the pauses of later reconnects.
+ */
+final class FirstConnect {
+  private static final Logger LOG = LoggerFactory.getLogger(FirstConnect.class);
+
+  /** Connects once; blocks. */
+  interface Attempt {
+    void connect() throws LinkException;
+  }
+
+  private final LinkSettings settings;
+  private final Backoff backoff;
+
+  FirstConnect(LinkSettings settings) {
+    this.settings = settings;
+    this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
+    backoff.nextMillis(0); // which would be none: here an attempt has just failed
+  }
+
+  void run(Attempt attempt) throws LinkException {
+    int limit = settings.initialReconnectAttempts();
+    int failed = 0;
+    while (true) {
+      try {
+        attempt.connect();
+        return;
+      } catch (LinkException e) {
+        failed++;
+        if (e.isFinal() || Thread.currentThread().isInterrupted() || limit == 0) {
+          throw e;
+        }
+        if (limit > 0 && failed > limit) {
+          throw new LinkException(
+              e.code(),
+              "gave up after "
+                  + failed
+                  + " attempts to connect (option initialReconnectAttempts): "
+                  + e.getMessage(),
+              e);
+        }
+        LOG.info("attempt {} to connect failed: {}", failed, e.getMessage());
+      }
+      pause(backoff.nextMillis(ThreadLocalRandom.current().nextDouble()));
+    }
+  }
+
+  private static void pause(long millis) throws LinkException {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LinkException(FaultCode.CLOSING, "interrupted while connecting", e);
+    }
+  }
+}
