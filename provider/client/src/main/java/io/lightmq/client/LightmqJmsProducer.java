@@ -1,6 +1,8 @@
 package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
+import io.lightmq.client.message.Foreign;
+import io.lightmq.client.message.LightmqMessage;
 import io.lightmq.client.message.Properties;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.CompletionListener;
@@ -48,13 +50,18 @@ final class LightmqJmsProducer implements JMSProducer {
           if (destination == null) {
             throw JmsFaults.invalidDestination("the destination is null");
           }
-          dress(message);
+          LightmqMessage ours = session.messages().ours(message);
+          dress(ours);
+          if (ours != message) {
+            Foreign.give(message, "settings of the producer", () -> dress(message));
+          }
           session
               .outbound()
               .send(
                   null,
                   null,
                   destination,
+                  ours,
                   message,
                   new Outbound.Options(
                       deliveryMode,

@@ -146,6 +146,19 @@ final class Outbound {
     if (message == null) {
       throw JmsFaults.format("the message is null");
     }
+    send(producer, fixed, destination, messages.ours(message), message, options, listener);
+  }
+
+  /** Sends a message for the one that was given, which gets the headers. */
+  void send(
+      @Nullable Object producer,
+      BrokerLink.@Nullable Target fixed,
+      Destination destination,
+      LightmqMessage ours,
+      Message message,
+      Options options,
+      @Nullable CompletionListener listener)
+      throws JMSException {
     check(options);
     BrokerLink.Target target = fixed != null ? fixed : targetFor(destination);
     boolean persistent = options.deliveryMode() == DeliveryMode.PERSISTENT;
@@ -161,7 +174,6 @@ final class Outbound {
             System.currentTimeMillis(),
             options.withTimestamp(),
             transacted && settings.jmsx().tellsProducerTransaction() ? transaction.get() : null);
-    LightmqMessage ours = messages.ours(message);
     byte[] bytes = encode(ours, envelope);
     envelope.applyTo(message);
     if (listener == null) {

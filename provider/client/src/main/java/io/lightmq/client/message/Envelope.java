@@ -43,15 +43,44 @@ public record Envelope(
     return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
-  /** Sets the headers on the sender's object, which may be another provider's. */
+  /** Sets the headers on the sender's object; another provider's takes those that it can. */
   public void applyTo(Message message) throws JMSException {
-    message.setJMSDestination(destination);
-    message.setJMSDeliveryMode(persistent ? DeliveryMode.PERSISTENT : DeliveryMode.NON_PERSISTENT);
-    message.setJMSPriority(priority);
-    message.setJMSMessageID(id == null ? null : id.toString());
-    message.setJMSTimestamp(showTimestamp ? timestampMillis : 0);
-    message.setJMSExpiration(expirationMillis());
-    message.setJMSDeliveryTime(deliveryTimeMillis());
-    message.setJMSRedelivered(false);
+    if (message instanceof LightmqMessage) {
+      for (Header header : Header.values()) {
+        header.set(message, this);
+      }
+      return;
+    }
+    for (Header header : Header.values()) {
+      Foreign.give(message, header.name(), () -> header.set(message, this));
+    }
+  }
+
+  private enum Header {
+    DESTINATION,
+    DELIVERY_MODE,
+    PRIORITY,
+    MESSAGE_ID,
+    TIMESTAMP,
+    EXPIRATION,
+    DELIVERY_TIME,
+    REDELIVERED;
+
+    void set(Message message, Envelope envelope) throws JMSException {
+      switch (this) {
+        case DESTINATION -> message.setJMSDestination(envelope.destination);
+        case DELIVERY_MODE ->
+            message.setJMSDeliveryMode(
+                envelope.persistent ? DeliveryMode.PERSISTENT : DeliveryMode.NON_PERSISTENT);
+        case PRIORITY -> message.setJMSPriority(envelope.priority);
+        case MESSAGE_ID ->
+            message.setJMSMessageID(envelope.id == null ? null : envelope.id.toString());
+        case TIMESTAMP ->
+            message.setJMSTimestamp(envelope.showTimestamp ? envelope.timestampMillis : 0);
+        case EXPIRATION -> message.setJMSExpiration(envelope.expirationMillis());
+        case DELIVERY_TIME -> message.setJMSDeliveryTime(envelope.deliveryTimeMillis());
+        case REDELIVERED -> message.setJMSRedelivered(false);
+      }
+    }
   }
 }

@@ -13,10 +13,13 @@ import jakarta.jms.Destination;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -179,28 +182,37 @@ public abstract class LightmqMessage implements Message {
 
   /** Copies headers that a client sets, and properties, from another provider's message. */
   final void copyFrom(Message foreign) throws JMSException {
-    correlationId = correlationOf(foreign);
-    replyTo = foreign.getJMSReplyTo();
-    type = foreign.getJMSType();
-    Enumeration<?> names = foreign.getPropertyNames();
-    while (names.hasMoreElements()) {
-      String name = String.valueOf(names.nextElement());
+    correlationId = Foreign.part(foreign, "JMSCorrelationID", foreign::getJMSCorrelationID);
+    if (correlationId == null) {
+      correlationId =
+          Foreign.part(foreign, "JMSCorrelationID", foreign::getJMSCorrelationIDAsBytes);
+    }
+    replyTo = Foreign.part(foreign, "JMSReplyTo", foreign::getJMSReplyTo);
+    type = Foreign.part(foreign, "JMSType", foreign::getJMSType);
+    for (String name : propertiesOf(foreign)) {
       if (!name.startsWith("JMSX") || name.startsWith("JMSXGroup")) {
-        properties().set(name, foreign.getObjectProperty(name));
+        Optional<Object> value =
+            Foreign.part(
+                foreign, name, () -> Optional.ofNullable(foreign.getObjectProperty(name)));
+        if (value != null) {
+          properties().set(name, value.orElse(null));
+        }
       }
     }
   }
 
-  private static @Nullable Object correlationOf(Message foreign) throws JMSException {
-    String text = foreign.getJMSCorrelationID();
-    if (text != null) {
-      return text;
-    }
-    try {
-      return foreign.getJMSCorrelationIDAsBytes();
-    } catch (UnsupportedOperationException e) {
-      return null; // a provider may lack the form in bytes
-    }
+  private static List<String> propertiesOf(Message foreign) {
+    List<String> names = new ArrayList<>();
+    Foreign.give(
+        foreign,
+        "properties",
+        () -> {
+          Enumeration<?> each = foreign.getPropertyNames();
+          while (each.hasMoreElements()) {
+            names.add(String.valueOf(each.nextElement()));
+          }
+        });
+    return names;
   }
 
   private void decodeHeaders() throws JMSException {

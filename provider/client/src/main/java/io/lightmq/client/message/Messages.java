@@ -109,7 +109,7 @@ public final class Messages {
     if (message instanceof LightmqMessage own) {
       return own;
     }
-    LightmqMessage copy = copyOf(message);
+    LightmqMessage copy = Foreign.body(message, () -> copyOf(message));
     copy.copyFrom(message);
     return copy;
   }
