@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.Disk;
@@ -16,6 +17,7 @@ import java.util.concurrent.RejectedExecutionException;
  */
 public final class Broker implements AutoCloseable {
   private final CommandQueue queue = new CommandQueue();
+  private final Clock clock;
   private final Loop loop;
   private final Shard shard;
 
@@ -26,6 +28,7 @@ public final class Broker implements AutoCloseable {
       Shard.DestagingMaker destaging,
       MoveRecords.Maker moves)
       throws IOException {
+    this.clock = loops.clock();
     this.loop = loops.open("shard");
     this.shard =
         new Shard(
@@ -81,7 +84,7 @@ public final class Broker implements AutoCloseable {
    * bytes. A peer that has too many commands under way is disconnected.
    */
   public void submit(Command command) {
-    if (!queue.offer(command)) {
+    if (!queue.offer(command.arrivedAt(clock.arrivalMillis()))) {
       Commands.release(command);
       command
           .peer()

@@ -26,6 +26,11 @@ public sealed interface Command {
   /** Who asks. */
   Peer peer();
 
+  /** The same command, which arrived at a time; only what sends messages remembers it. */
+  default Command arrivedAt(long millis) {
+    return this;
+  }
+
   /** Binds the peer to its link; answered by {@link Peer.Reply.Attached}. */
   record Attach(
       Peer peer,
@@ -97,20 +102,60 @@ public sealed interface Command {
    *
    * @param number the link's number, 0 for non-persistent messages
    * @param messages each an int length and so many bytes of encoded message
+   * @param arrivedMillis when the broker was given it, from which delays and times to live count
    */
   record Publish(
-      Peer peer, int correlation, long destinationId, long number, int count, Bytes messages)
-      implements Command {}
+      Peer peer,
+      int correlation,
+      long destinationId,
+      long number,
+      int count,
+      Bytes messages,
+      long arrivedMillis)
+      implements Command {
+    /** Messages that have not arrived yet. */
+    public Publish(
+        Peer peer, int correlation, long destinationId, long number, int count, Bytes messages) {
+      this(peer, correlation, destinationId, number, count, messages, 0);
+    }
 
-  /** Commits a local transaction. */
+    @Override
+    public Publish arrivedAt(long millis) {
+      return new Publish(peer, correlation, destinationId, number, count, messages, millis);
+    }
+  }
+
+  /**
+   * Commits a local transaction.
+   *
+   * @param arrivedMillis when the broker was given it, from which delays and times to live count;
+   *     for the client they count from the send, which was before
+   */
   record Commit(
       Peer peer,
       int correlation,
       int sessionId,
       long number,
       List<StagedRun> runs,
-      List<Acked> acked)
-      implements Command {}
+      List<Acked> acked,
+      long arrivedMillis)
+      implements Command {
+    /** A commit that has not arrived yet. */
+    public Commit(
+        Peer peer,
+        int correlation,
+        int sessionId,
+        long number,
+        List<StagedRun> runs,
+        List<Acked> acked) {
+      this(peer, correlation, sessionId, number, runs, acked, 0);
+    }
+
+    @Override
+    public Commit arrivedAt(long millis) {
+      return new Commit(peer, correlation, sessionId, number, runs, acked, millis);
+    }
+  }
 
   /** A run within a commit. */
   record StagedRun(long destinationId, boolean persistent, int count, Bytes messages) {}

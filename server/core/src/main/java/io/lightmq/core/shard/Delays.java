@@ -150,7 +150,7 @@ final class Delays {
     int at = messages.position();
     for (int i = 0; i < run.count(); i++) {
       long delay = MessageReader.deliveryDelayMillis(messages, at + 4);
-      long hour = delay <= 0 ? -1 : dueMillis(time.millis(), delay) / DueHour.HOUR_MILLIS;
+      long hour = delay <= 0 ? -1 : time.after(time.arrivedMillis(), delay) / DueHour.HOUR_MILLIS;
       byHour.computeIfAbsent(hour, key -> new ArrayList<>()).add(at);
       at += 4 + messages.getInt(at);
     }
@@ -180,12 +180,6 @@ final class Delays {
               + MAX_HOURS
               + ": send with delays that end in fewer different hours, or when some are over");
     }
-  }
-
-  /** When a message is due that came at a time; far delays end before the clock does. */
-  static long dueMillis(long nowMillis, long delayMillis) {
-    long most = Long.MAX_VALUE / 4;
-    return delayMillis > most - nowMillis ? most : nowMillis + delayMillis;
   }
 
   private Destination holder(long hour, Destination destination) {

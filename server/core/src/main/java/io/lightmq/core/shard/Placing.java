@@ -45,7 +45,7 @@ final class Placing {
     this.selecting = new Selecting(time);
     this.overflow = overflow;
     recorder.arrivals(selecting::arrived);
-    this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes());
+    this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes(), time);
   }
 
   /** Whether the disk guard refuses persistent messages. */
@@ -248,7 +248,7 @@ final class Placing {
             lane,
             persistent ? Entry.PERSISTENT : 0,
             destination.id(),
-            time.millis(),
+            time.arrivedMillis(),
             session.peer().connectionId(),
             session.user());
     return destination.isHidden() ? Arrival.note(stamp, state) : stamp;

@@ -170,6 +170,7 @@ final class Publishing {
   }
 
   private boolean decide(PeerSession session, Link link, Command.Publish command, boolean overdue) {
+    time.arrived(command.arrivedMillis());
     Runs.Checked run = placing.check(session, command.count(), command.messages().buffer());
     Destination destination = state.destinations().find(command.destinationId());
     if (destination == null) {
@@ -310,6 +311,7 @@ final class Publishing {
   }
 
   private void take(PeerSession session, Link link, Command.Commit command) {
+    time.arrived(command.arrivedMillis());
     try {
       transactions.decide(session, link, command);
     } catch (Refusal refusal) {

@@ -16,7 +16,6 @@ import io.lightmq.spi.Durability;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.EntryStamp;
-import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,6 +35,7 @@ final class Recorder {
   private final BatchBuilder batch;
   private final RecordWriter writer;
   private final Journal journal;
+  private final TurnTime time;
   private final OffsetEffects offsetEffects = new OffsetEffects();
 
   /** Of checkpoints, whose offsets lie behind others that already wait. */
@@ -51,11 +51,12 @@ final class Recorder {
   private Arrivals arrivals = (lane, first, run) -> {};
   private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
-  Recorder(ShardState state, BatchBuilder batch, Journal journal) {
+  Recorder(ShardState state, BatchBuilder batch, Journal journal, TurnTime time) {
     this.state = state;
     this.batch = batch;
     this.writer = new RecordWriter(batch);
     this.journal = journal;
+    this.time = time;
   }
 
   /** Told of what was appended to a lane. */
@@ -337,34 +338,21 @@ final class Recorder {
   }
 
   /** When messages that come at the stamp's time expire, and fall due if they are held. */
-  private static RecordWriter.Expiry times(Lane lane, EntryStamp stamp) {
+  private RecordWriter.Expiry times(Lane lane, EntryStamp stamp) {
     if (!lane.destination().isHidden()) {
-      return (messages, at) -> expiry(stamp.enqueuedMillis(), messages, at);
+      return (messages, at) -> time.expiry(stamp.enqueuedMillis(), messages, at);
     }
     return new RecordWriter.Expiry() {
       @Override
       public long expiryMillis(ByteBuffer messages, int at) {
-        return expiry(stamp.enqueuedMillis(), messages, at);
+        return time.expiry(stamp.enqueuedMillis(), messages, at);
       }
 
       @Override
       public long dueMillis(ByteBuffer messages, int at) {
-        return due(stamp.enqueuedMillis(), messages, at);
+        return time.due(stamp.enqueuedMillis(), messages, at);
       }
     };
   }
 
-  /** When a delayed message falls due. */
-  static long due(long nowMillis, ByteBuffer messages, int at) {
-    return Delays.dueMillis(nowMillis, MessageReader.deliveryDelayMillis(messages, at));
-  }
-
-  static long expiry(long nowMillis, ByteBuffer messages, int at) {
-    long timeToLive = MessageReader.timeToLiveMillis(messages, at);
-    return timeToLive <= 0 ? 0 : Math.max(1, saturated(nowMillis, timeToLive));
-  }
-
-  private static long saturated(long nowMillis, long more) {
-    return nowMillis > Long.MAX_VALUE - more ? Long.MAX_VALUE : nowMillis + more;
-  }
 }

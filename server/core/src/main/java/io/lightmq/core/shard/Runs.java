@@ -23,11 +23,13 @@ final class Runs {
 
   private final int maxMessageBytes;
   private final int maxRunBytes;
+  private final TurnTime time;
   private ByteBuffer scratch = ByteBuffer.allocate(4096);
 
-  Runs(int maxMessageBytes, int maxRunBytes) {
+  Runs(int maxMessageBytes, int maxRunBytes, TurnTime time) {
     this.maxMessageBytes = maxMessageBytes;
     this.maxRunBytes = maxRunBytes;
+    this.time = time;
   }
 
   /**
@@ -230,13 +232,13 @@ final class Runs {
         scratch = ByteBuffer.allocate(Math.max(entryBytes, 2 * scratch.capacity()));
       }
       scratch.clear();
-      long expiry = Recorder.expiry(stamp.enqueuedMillis(), messages, at + 4);
+      long expiry = time.expiry(stamp.enqueuedMillis(), messages, at + 4);
       lane.expires(first + i, expiry);
       Entry.write(
           scratch,
           0,
           lane.destination().isHidden()
-              ? stamp.due(Recorder.due(stamp.enqueuedMillis(), messages, at + 4))
+              ? stamp.due(time.due(stamp.enqueuedMillis(), messages, at + 4))
               : stamp,
           first + i,
           expiry,

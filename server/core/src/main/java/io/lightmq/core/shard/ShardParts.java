@@ -64,7 +64,7 @@ final class ShardParts {
     this.overflow = overflow;
     this.time = new TurnTime(clock);
     this.batch = new BatchBuilder(window);
-    this.recorder = new Recorder(state, batch, journal);
+    this.recorder = new Recorder(state, batch, journal, time);
     Later later = new Later();
     this.dispatcher = new Dispatcher(window, fetcher, later);
     recorder.touches(later);

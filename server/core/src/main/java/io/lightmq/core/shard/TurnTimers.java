@@ -7,6 +7,11 @@ import org.jspecify.annotations.Nullable;
 /** Wakes the shard when a pull, a wait, a move or a delayed message is due, at that very time. */
 @OwnedBy("shard")
 final class TurnTimers {
+  private static final long MILLI_NANOS = 1_000_000L;
+
+  /** A longer wait is looked at again after so long. */
+  private static final long MOST_MILLIS = 86_400_000L;
+
   private final Loop loop;
   private final ShardParts parts;
   private final Runnable drain;
@@ -63,9 +68,11 @@ final class TurnTimers {
     }
     dueMillis = next;
     if (next != Long.MAX_VALUE) {
+      long passedNanos = parts.time().nowNanos() - parts.time().nanos(); // of this turn
+      long waitMillis = Math.min(next - parts.time().millis(), MOST_MILLIS);
       dueTimer =
           loop.schedule(
-              Math.max(1, next - parts.time().millis()) * 1_000_000L,
+              Math.max(MILLI_NANOS, waitMillis * MILLI_NANOS - passedNanos),
               () -> {
                 dueTimer = null;
                 dueMillis = Long.MAX_VALUE;

@@ -108,6 +108,11 @@ class ThreadLoopTest {
           public long wallMillis() {
             return 0;
           }
+
+          @Override
+          public long arrivalMillis() {
+            return 0;
+          }
         };
     try (ThreadLoop loop = new ThreadLoop("timers", clock, handler)) {
       loop.schedule(TimeUnit.MILLISECONDS.toNanos(60), last::countDown);

@@ -16,6 +16,11 @@ public final class SimulatedClock implements Clock {
   }
 
   @Override
+  public long arrivalMillis() {
+    return START_MILLIS + wallShiftMillis + -Math.floorDiv(-nanos, 1_000_000L);
+  }
+
+  @Override
   public long nanos() {
     nanos += lookNanos;
     return nanos;
