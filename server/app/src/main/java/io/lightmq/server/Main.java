@@ -1,6 +1,7 @@
 package io.lightmq.server;
 
 import io.lightmq.server.admin.DeadLettersCommand;
+import io.lightmq.server.admin.DamagedCommand;
 import io.lightmq.server.admin.DelayedCommand;
 import io.lightmq.server.admin.DestinationCommand;
 import picocli.CommandLine;
@@ -20,7 +21,8 @@ import picocli.CommandLine.Spec;
       RunCommand.class,
       DestinationCommand.class,
       DeadLettersCommand.class,
-      DelayedCommand.class
+      DelayedCommand.class,
+      DamagedCommand.class
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {

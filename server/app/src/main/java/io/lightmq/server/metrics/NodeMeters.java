@@ -199,6 +199,18 @@ public final class NodeMeters implements AutoCloseable {
         "Reads from files that failed their check.",
         now -> now.broker().totals().damagedReads());
     counter(
+        "lightmq.set.aside.messages",
+        "Messages that could not be read and were set aside.",
+        now -> now.broker().totals().setAside());
+    gauge(
+        "lightmq.damaged.messages",
+        "Messages that are set aside because they cannot be read.",
+        now -> now.broker().totals().damagedMessages());
+    counter(
+        "lightmq.clock.steps",
+        "Jumps of the machine's time, which the broker's follows slowly.",
+        now -> now.broker().totals().clockSteps());
+    counter(
         "lightmq.redelivered",
         "Failed attempts to process a message.",
         now -> now.broker().totals().moves().redelivered());

@@ -404,13 +404,19 @@ public final class Browsers {
   private void missed(Browser browser, Fetch fetch) {
     browser.look.moveTo(fetch.lane, fetch.parts.get(0).from());
     IOException failure = fetch.failure;
-    if (failure != null && fetch.again) {
-      decisions.damaged(browser.consumer.subscription(), failure);
-      answer(browser, FaultCode.DAMAGED, 0);
-      close(browser);
-      return;
+    Damage damage = fetch.again ? Damage.of(fetch) : null;
+    Subscription subscription = browser.consumer.subscription();
+    if (damage != null) {
+      // Nothing is taken by a look: if it cannot be set aside now, who consumes it will see to it.
+      boolean unused = decisions.setAside(subscription, fetch.lane, damage);
+      browser.look.moveTo(fetch.lane, damage.through() + 1);
+      serve(browser, false);
+    } else if (failure != null && fetch.again) {
+      decisions.unreadable(subscription, failure);
+      answer(browser, FaultCode.RETRY_LATER, Dispatcher.UNREADABLE_RETRY_MILLIS);
+    } else {
+      serve(browser, failure != null);
     }
-    serve(browser, failure != null);
   }
 
   /** Moves together what of a fetch is to be shown; the look goes on behind it. */

@@ -1,5 +1,7 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.DamagedMessages;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
@@ -49,6 +51,15 @@ public interface Decisions extends Subscription.Touches {
   /** Wants {@link Dispatcher#dispatch} called in another turn: enough was passed by in this one. */
   void goOnLater(Subscription subscription);
 
-  /** Stored bytes that cannot be read, also when looked up again. */
-  void damaged(Subscription subscription, IOException cause);
+  /**
+   * Wants messages set aside that are free and cannot be read: a record for durable lanes, {@link
+   * DamagedMessages#setAside} in any case. Until then they are in flight to nobody. Then {@link
+   * Dispatcher#dispatch} for all subscriptions of the destination.
+   *
+   * @return false if they stay as they are, because too many wait for that
+   */
+  boolean setAside(Subscription subscription, Lane lane, Damage damage);
+
+  /** Stored bytes that cannot be read now, for a reason that says nothing of them. */
+  void unreadable(Subscription subscription, IOException cause);
 }

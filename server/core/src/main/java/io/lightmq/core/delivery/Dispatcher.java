@@ -2,6 +2,7 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.KeyViews;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.destination.Views;
@@ -35,8 +36,8 @@ public final class Dispatcher {
   /** The delay that comes with "retry later". */
   static final int RETRY_MILLIS = 100;
 
-  /** The delay for a consumer whose next message is damaged. */
-  static final int DAMAGED_RETRY_MILLIS = 5_000;
+  /** The delay for a consumer whose next message cannot be read now. */
+  static final int UNREADABLE_RETRY_MILLIS = 1_000;
 
   /** A pull asks for at most so many messages and bytes, whatever it says. */
   static final int MAX_PULL_MESSAGES = 20_000;
@@ -379,9 +380,14 @@ public final class Dispatcher {
     }
 
     @Override
-    public void damaged(View view, IOException failure) {
-      decisions.damaged(view.subscription(), failure);
-      retryLater(view, DAMAGED_RETRY_MILLIS);
+    public boolean damaged(View view, Lane lane, Damage damage) {
+      return decisions.setAside(view.subscription(), lane, damage);
+    }
+
+    @Override
+    public void failed(View view, IOException failure) {
+      decisions.unreadable(view.subscription(), failure);
+      retryLater(view, UNREADABLE_RETRY_MILLIS);
     }
 
     @Override
@@ -456,17 +462,7 @@ public final class Dispatcher {
     consumer.pending = null;
     consumer.fetching = false;
     close(consumer);
-    consumer
-        .recipient()
-        .outlet()
-        .deliver(
-            new Outlet.Batch(
-                batch.consumerId(),
-                consumer.pullId,
-                batch.count(),
-                batch.seen(),
-                batch.entries(),
-                batch.length()));
+    consumer.recipient().outlet().deliver(batch.answering(consumer.pullId));
     wake(consumer.view());
   }
 
@@ -525,7 +521,7 @@ public final class Dispatcher {
       Batches.free(fetch);
       lines.arrived(consumer);
       if (!subscription.isClosed()) {
-        missed(consumer, fetch.again, failure);
+        missed(fetch);
       }
     } else if (buffer != null) {
       int length = batches.keepWanted(fetch, buffer.bytes());
@@ -545,22 +541,26 @@ public final class Dispatcher {
   }
 
   /**
-   * A fetch that brought nothing: the places may have changed, so it is tried once more. If its
-   * first message is damaged the pull is answered, so that the consumer is not left waiting for
-   * ever, and asks again in a while.
+   * A fetch that brought nothing: the places may have changed, so it is tried once more. What is
+   * damaged then is set aside, and the consumer gets what lies behind it.
    */
-  private void missed(Consumer consumer, boolean wasAgain, @Nullable IOException failure) {
+  private void missed(Fetch fetch) {
+    Consumer consumer = fetch.consumer;
     Subscription subscription = consumer.subscription();
-    if (failure != null && wasAgain) {
-      decisions.damaged(subscription, failure);
-      if (consumer.open) {
-        answer(consumer, FaultCode.RETRY_LATER, DAMAGED_RETRY_MILLIS);
+    IOException failure = fetch.failure;
+    Damage damage = fetch.again ? Damage.of(fetch) : null;
+    boolean aside = damage != null && decisions.setAside(subscription, fetch.lane, damage);
+    boolean asks = consumer.open;
+    if (failure != null && fetch.again && !aside) {
+      decisions.unreadable(subscription, failure);
+      if (asks) {
+        answer(consumer, FaultCode.RETRY_LATER, UNREADABLE_RETRY_MILLIS);
       }
       return;
     }
-    if (consumer.open) {
+    if (asks) {
       wait(consumer);
-      if (failure != null && serve(consumer, consumer.messages, true)) {
+      if (failure != null && !aside && serve(consumer, consumer.messages, true)) {
         return;
       }
     }

@@ -70,9 +70,11 @@ public final class EntryReads {
     } else if (!((DurableLane) lane).locate(from, location)) {
       taker.read(
           null,
-          new IOException(
+          new UnreadableException(
               "sequence %d of destination %d lane %d has no place"
-                  .formatted(from, lane.destination().id(), lane.code())));
+                  .formatted(from, lane.destination().id(), lane.code()),
+              from,
+              from));
       return;
     } else if (location.piece() == null && window.contains(location.journalOffset())) {
       taker.read(fromWindow(from, count, maxBytes), null);

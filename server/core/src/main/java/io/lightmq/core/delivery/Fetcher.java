@@ -2,6 +2,7 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.ReadFailures;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.SegmentReader;
 import io.lightmq.core.storage.segment.SegmentStore;
@@ -22,6 +23,9 @@ import java.util.function.Consumer;
 public final class Fetcher {
   private static final String PURPOSE = "journal reads";
   private static final int READ_AHEAD_BYTES = 256 << 10;
+
+  /** Read at a time where the device does not give all. */
+  private static final int SECTOR = 512;
 
   /** At most so many fetches are under way; further pulls wait. */
   static final int MAX_UNDER_WAY = 64;
@@ -117,7 +121,7 @@ public final class Fetcher {
       } else if (part instanceof Fetch.InOverflow swift) {
         overflow.read(swift, task);
       } else {
-        readJournal((Fetch.InJournal) part, task);
+        readJournal((Fetch.InJournal) part, task, task.again);
       }
       task.reached = part.from() + part.count();
     }
@@ -163,7 +167,7 @@ public final class Fetcher {
         more =
             part instanceof Fetch.InOverflow swift
                 ? overflow.read(swift, out)
-                : readJournal((Fetch.InJournal) part, out);
+                : readJournal((Fetch.InJournal) part, out, fetch.again);
         at++;
       }
     }
@@ -190,7 +194,7 @@ public final class Fetcher {
     }
     int asked = parts.stream().mapToInt(Fetch.Part::count).sum();
     if (count != asked) {
-      throw new IOException(
+      throw new UnreadableException(
           "segment %020d: of %d entries of destination %d lane %d between %d and %d only %d are there"
               .formatted(
                   piece.segmentAddress(),
@@ -199,7 +203,9 @@ public final class Fetcher {
                   piece.lane(),
                   parts.get(0).from(),
                   to,
-                  count));
+                  count),
+          parts.get(0).from(),
+          parts.get(0).from());
     }
     return true;
   }
@@ -233,8 +239,22 @@ public final class Fetcher {
     }
   }
 
-  private boolean readJournal(Fetch.InJournal run, EntryTaker out) throws IOException {
-    load(run.runOffset(), run.runBytes());
+  /**
+   * Reads a run.
+   *
+   * @param again whether it was looked up for the second time: what the device does not give is
+   *     damaged then
+   */
+  private boolean readJournal(Fetch.InJournal run, EntryTaker out, boolean again)
+      throws IOException {
+    try {
+      load(run.runOffset(), run.runBytes());
+    } catch (IOException e) {
+      if (!again || ReadFailures.isOfTheFile(e)) {
+        throw e;
+      }
+      loadWhatComes(run, e);
+    }
     int at = (int) (run.runOffset() - aheadOffset);
     int limit = at + run.runBytes();
     for (long sequence = run.runSequence(); sequence < run.from() + run.count(); sequence++) {
@@ -253,7 +273,9 @@ public final class Fetcher {
   private int length(Fetch.InJournal run, long sequence, int at, int limit) throws IOException {
     int length = limit - at < Entry.HEADER_BYTES ? 0 : Entry.length(ahead, at);
     if (length < Entry.HEADER_BYTES || length > limit - at) {
-      throw damaged(run, sequence, "has length " + length + ", " + (limit - at) + " bytes remain");
+      long last = run.from() + run.count() - 1; // where these begin is not known either
+      throw damaged(
+          run, sequence, last, "has length " + length + ", " + (limit - at) + " bytes remain");
     }
     return length;
   }
@@ -264,16 +286,44 @@ public final class Fetcher {
       throw damaged(
           run,
           sequence,
+          sequence,
           "has crc %08x and sequence %d, which its bytes deny"
               .formatted(Entry.crc(ahead, at), Entry.sequence(ahead, at)));
     }
   }
 
-  private IOException damaged(Fetch.InJournal run, long sequence, String what) {
+  private IOException damaged(Fetch.InJournal run, long sequence, long through, String what) {
     aheadOffset = 0;
     ahead.limit(0);
-    return new IOException(
-        "journal: entry %d of the run at offset %d %s".formatted(sequence, run.runOffset(), what));
+    return new UnreadableException(
+        "journal: entry %d of the run at offset %d %s".formatted(sequence, run.runOffset(), what),
+        Math.max(sequence, run.from()),
+        through);
+  }
+
+  /** The bytes of a run sector by sector, with zeros where the device gives none. */
+  private void loadWhatComes(Fetch.InJournal run, IOException failure) throws IOException {
+    if (ahead.capacity() < run.runBytes()) {
+      throw failure;
+    }
+    ahead.clear();
+    for (int at = 0; at < run.runBytes(); at += SECTOR) {
+      int length = Math.min(SECTOR, run.runBytes() - at);
+      ByteBuffer sector = ahead.slice(at, length);
+      try {
+        journal.read(run.runOffset() + at, sector);
+      } catch (IOException e) {
+        if (ReadFailures.isOfTheFile(e)) {
+          ahead.limit(0);
+          throw e;
+        }
+        for (int i = 0; i < length; i++) {
+          sector.put(i, (byte) 0);
+        }
+      }
+    }
+    aheadOffset = run.runOffset();
+    ahead.limit(run.runBytes());
   }
 
   /** Few sizes, so that buffers which are given back serve again. */

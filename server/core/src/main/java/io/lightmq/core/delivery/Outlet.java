@@ -40,7 +40,12 @@ public interface Outlet {
    * @param entries whole entries back to back, filled from 0 to {@code length}
    */
   record Batch(
-      int consumerId, int pullId, int count, List<Seen> seen, Buffer entries, int length) {}
+      int consumerId, int pullId, int count, List<Seen> seen, Buffer entries, int length) {
+    /** The same for another pull of the consumer, which it answers instead. */
+    Batch answering(int pull) {
+      return new Batch(consumerId, pull, count, seen, entries, length);
+    }
+  }
 
   /** {@code count} entries from an index on were delivered before, {@code deliveries} times. */
   record Seen(int index, int count, int deliveries) {}

@@ -36,12 +36,14 @@ final class OverflowReads {
     while (next < part.from() + part.count()) {
       int length = limit - at < Entry.HEADER_BYTES ? 0 : Entry.length(ahead, at);
       if (length < Entry.HEADER_BYTES || length > limit - at) {
-        throw damaged(part, next, "is not there; " + (limit - at) + " bytes of the run remain");
+        long last = part.from() + part.count() - 1;
+        throw damaged(part, next, last, "is not there; " + (limit - at) + " bytes of the run remain");
       }
       if (Entry.sequence(ahead, at) >= next) {
         if (!Entry.isIntact(ahead, at, limit) || Entry.sequence(ahead, at) != next) {
           throw damaged(
               part,
+              next,
               next,
               "has crc %08x and sequence %d, which its bytes deny"
                   .formatted(Entry.crc(ahead, at), Entry.sequence(ahead, at)));
@@ -56,10 +58,12 @@ final class OverflowReads {
     return true;
   }
 
-  private IOException damaged(Fetch.InOverflow part, long sequence, String what) {
+  private IOException damaged(Fetch.InOverflow part, long sequence, long through, String what) {
     forget();
-    return new IOException(
-        "%s: entry %d of the run at %d %s".formatted(part.file(), sequence, part.position(), what));
+    return new UnreadableException(
+        "%s: entry %d of the run at %d %s".formatted(part.file(), sequence, part.position(), what),
+        sequence,
+        through);
   }
 
   private void forget() {

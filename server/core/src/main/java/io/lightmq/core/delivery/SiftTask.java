@@ -24,6 +24,10 @@ final class SiftTask implements EntryTaker {
   final Lane lane;
   final Selector.@Nullable Evaluator evaluator;
   final long siftedEnd;
+
+  /** Whether the same was read before and failed. */
+  boolean again;
+
   private final KeyScan keys = new KeyScan();
   final List<Fetch.Part> parts = new ArrayList<>();
   long messages;

@@ -37,8 +37,11 @@ final class Sifter {
     /** A part of the backlog was looked at, or that was all. */
     void sifted(View view);
 
-    /** The next part cannot be read, also when it is looked up again. */
-    void damaged(View view, IOException failure);
+    /** What comes next cannot be read, also when it is looked up again; whether it is set aside. */
+    boolean damaged(View view, Lane lane, Damage damage);
+
+    /** What comes next cannot be read now. */
+    void failed(View view, IOException failure);
 
     /** Too much else is to be done. */
     void busy(View view);
@@ -284,6 +287,8 @@ final class Sifter {
     }
     SiftTask task =
         new SiftTask(view, lane, filter == null ? null : filter.selector().evaluator(), from);
+    Long failedAt = failures.get(view);
+    task.again = failedAt != null && failedAt == from;
     IdEquality id = view.idEquality();
     if (id != null && !learns) {
       task.passed =
@@ -394,10 +399,18 @@ final class Sifter {
     view.sifted(task.lane, task.reached);
     IOException failure = task.failure;
     Long failedAt = failure == null ? failures.remove(view) : failures.put(view, task.reached);
-    if (failure != null && failedAt != null && failedAt == task.reached) {
-      taker.damaged(view, failure);
-    } else {
+    if (failure == null || failedAt == null || failedAt != task.reached) {
       taker.sifted(view); // after a first failure its place may have changed: it is looked up again
+      return;
+    }
+    failures.remove(view);
+    long next = view.nextUnsifted(task.lane, task.reached);
+    Damage damage = Damage.of(failure, next, task.lane.last());
+    if (damage != null && damage.from() == next && taker.damaged(view, task.lane, damage)) {
+      view.sifted(task.lane, damage.through() + 1);
+      taker.sifted(view);
+    } else {
+      taker.failed(view, failure);
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.SequenceRange;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -122,10 +123,41 @@ final class Cursor {
     }
   }
 
-  /** How many consecutive sequences from an unacknowledged one on are so too, at most so many. */
-  int unacknowledgedRun(long from, int most) {
+  /** The lowest unacknowledged sequence from one on that is not set aside, or the lane's end. */
+  long nextReadable(long from) {
+    long at = nextUnacknowledged(from);
+    while (lane.aside.contains(at)) {
+      at = nextUnacknowledged(lane.aside.nextAbsent(at));
+    }
+    return at;
+  }
+
+  /** How many consecutive sequences from a readable one on are so too, at most so many. */
+  int readableRun(long from, int most) {
     long end = Math.min(from + most, lane.extents.extentEnd(from));
-    return (int) (acknowledged.nextPresent(from, end) - from);
+    return (int) (lane.aside.nextPresent(from, acknowledged.nextPresent(from, end)) - from);
+  }
+
+  // ---- what could not be read ----
+
+  /**
+   * Messages are set aside: what of them is free is in flight to nobody from now on. What a
+   * consumer has in its hands stays so, and is held when it comes back.
+   */
+  void hold(long from, long to) {
+    for (long at = nextUnacknowledged(from);
+        at < to && lane.exists(at);
+        at = nextUnacknowledged(at + 1)) {
+      if (!inFlight.contains(at)) {
+        inFlight.add(at, 1);
+        toNobody.add(at, 1);
+      }
+    }
+  }
+
+  /** Whether a message is in flight to no consumer. */
+  boolean isHeld(long sequence) {
+    return inFlight.contains(sequence) && toNobody.contains(sequence);
   }
 
   /** Shows all free messages, visible or not. */
@@ -203,6 +235,11 @@ final class Cursor {
       for (long at = from; at < to; at++) {
         int before = Math.max(deliveries.get(at), flagged.contains(key(at)) ? 1 : 0);
         deliveries.set(at, Math.min(MAX_DELIVERIES, before + 1));
+      }
+    }
+    if (!lane.aside.isEmpty()) {
+      for (SequenceRange each : lane.aside.within(lane.code(), from, to)) {
+        hold(each.from(), each.from() + each.count());
       }
     }
   }

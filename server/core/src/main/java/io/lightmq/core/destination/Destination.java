@@ -23,7 +23,8 @@ public final class Destination {
   /** What the names of destinations begin with that only the broker uses and nobody sees. */
   public static final String HIDDEN = "$lightmq.";
 
-  private static final int VERSION = 4;
+  private static final int OLDEST_VERSION = 4;
+  private static final int VERSION = 5;
 
   /** Where a message goes. */
   public enum Placement {
@@ -41,6 +42,7 @@ public final class Destination {
   private final Lanes lanes;
   private final Map<Long, Subscription> subscriptions = new LinkedHashMap<>();
   private final Map<Selector, Filter> filters = new LinkedHashMap<>();
+  private final DamagedMessages damaged;
   private int partialSubscriptions;
   private int partialDurableSubscriptions;
   private DestinationSettings settings;
@@ -62,6 +64,7 @@ public final class Destination {
     this.settings = settings;
     this.memory = memory;
     this.lanes = new Lanes(this, awaiting, memory, store);
+    this.damaged = new DamagedMessages(this);
   }
 
   /** Unique in the shard, never reused. */
@@ -360,6 +363,11 @@ public final class Destination {
     return new LaneCheckpoint(this, lane, rewritten);
   }
 
+  /** What of it could not be read and is set aside. */
+  public DamagedMessages damaged() {
+    return damaged;
+  }
+
   /** How many entries of a piece somebody needs, at least; 0 only if nobody needs any. */
   public long needed(Piece piece) {
     Lane lane = lanes.find(piece.lane());
@@ -416,10 +424,11 @@ public final class Destination {
   }
 
   /**
-   * Writes the durable state: byte version 4, long id, byte kind, UTF name, settings, byte whether
+   * Writes the durable state: byte version 5, long id, byte kind, UTF name, settings, byte whether
    * a persistent message with a key ever came, byte durable lanes, each of them rising: byte code,
-   * extents, blocks with expiry; varint durable subscriptions, each of them. Places of entries are
-   * not in it, nor {@link #keyPictures}.
+   * extents, blocks with expiry; varint durable subscriptions, each of them; then, for each of the
+   * lanes, what is set aside, which version 4 had not. Places of entries are not in it, nor {@link
+   * #keyPictures}.
    */
   public void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
@@ -441,11 +450,17 @@ public final class Destination {
         SubscriptionFormat.encode(subscription, out);
       }
     }
+    for (DurableLane lane : lanes.durable()) {
+      if (lane.wasUsed()) {
+        lane.aside.encode(out);
+      }
+    }
   }
 
   static Destination decode(DataInput in, Awaiting awaiting, OffHeap memory, VolatileStore store)
       throws IOException {
-    Formats.version("destinations", in.readUnsignedByte(), VERSION);
+    int version = in.readUnsignedByte();
+    Formats.version("destinations", version, OLDEST_VERSION, VERSION);
     long id = in.readLong();
     DestinationName name;
     int kind = in.readUnsignedByte();
@@ -464,6 +479,12 @@ public final class Destination {
     int count = Formats.readCount(in, "subscriptions", 1_000_000);
     for (int i = 0; i < count; i++) {
       destination.add(SubscriptionFormat.decode(in, destination, memory));
+    }
+    if (version >= 5) {
+      for (DurableLane lane : destination.durableLanes()) {
+        lane.aside.decode(in);
+        destination.damaged.setAside(lane.aside.within(lane.code(), 0, Long.MAX_VALUE));
+      }
     }
     return destination;
   }

@@ -34,6 +34,11 @@ final class IdIndex {
     lanes.computeIfAbsent(cursor.lane, lane -> new IdLane(cursor, arrivals));
   }
 
+  /** Learns a lane anew: something of it was passed over that may be read now. */
+  void restart(Cursor cursor, Arrivals arrivals) {
+    lanes.put(cursor.lane, new IdLane(cursor, arrivals));
+  }
+
   void add(View view, long hash) {
     views.computeIfAbsent(hash, key -> new ArrayList<>(1)).add(view);
     idleArrivals = 0;

@@ -45,7 +45,7 @@ final class IdLane {
     if (cursor.lane instanceof DurableLane durable && !durable.pieces().isEmpty()) {
       long end = durable.pieces().get(durable.pieces().size() - 1).lastSequence() + 1;
       if (cursor.unacknowledged(first, end) > MAX_ENTRIES / 2) {
-        return cursor.nextUnacknowledged(end);
+        return cursor.nextReadable(end);
       }
     }
     return first;

@@ -42,6 +42,9 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
 
   private final ExpiryBlocks expiries = new ExpiryBlocks();
 
+  /** What could not be read, and is neither given to anybody nor looked at again. */
+  final AsideRanges aside = new AsideRanges();
+
   /** The block with which the next look begins. */
   private long nextBlock;
 
@@ -87,6 +90,9 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
   final void trim(long below) {
     extents.trim(below);
     expiries.trim(below);
+    if (!aside.isEmpty()) {
+      aside.remove(0, below);
+    }
     if (expiries.isEmpty()) {
       forget();
     }

@@ -36,7 +36,7 @@ public final class Look {
       if (from >= end) {
         return NONE;
       }
-      long found = cursor.nextUnacknowledged(from);
+      long found = cursor.nextReadable(from);
       return found < end ? found : NONE;
     }
   }
@@ -132,7 +132,7 @@ public final class Look {
     long end = Math.min(Math.min(bound, first + most), cursor.lane.extents.extentEnd(first));
     lane = cursor.lane;
     from = first;
-    count = (int) (cursor.acknowledged.nextPresent(first, end) - first);
+    count = cursor.readableRun(first, (int) (end - first));
     return true;
   }
 

@@ -61,14 +61,14 @@ final class Sifted {
     long at = from;
     if (at < jumpEnd) {
       at = candidates.nextPresent(at, jumpEnd);
-      while (at < jumpEnd && !cursor.isUnacknowledged(at)) {
+      while (at < jumpEnd && (!cursor.isUnacknowledged(at) || cursor.lane.aside.contains(at))) {
         at = candidates.nextPresent(at + 1, jumpEnd);
       }
       if (at < jumpEnd) {
         return at;
       }
     }
-    return cursor.nextUnacknowledged(at);
+    return cursor.nextReadable(at);
   }
 
   /** How many consecutive messages to look at begin with one of them, at most so many. */
@@ -77,7 +77,22 @@ final class Sifted {
     if (from < jumpEnd) {
       end = Math.min(end, Math.min(jumpEnd, candidates.nextAbsent(from)));
     }
-    return (int) (cursor.acknowledged.nextPresent(from, end) - from);
+    return cursor.readableRun(from, (int) (end - from));
+  }
+
+  /** Messages that nobody could read may be read again: all from one on is looked at anew. */
+  void lookAgain(long from) {
+    if (from >= end()) {
+      return;
+    }
+    if (keys != null) {
+      restart();
+    } else {
+      frontier = from;
+      live = false;
+      jumpEnd = 0;
+      candidates.clear();
+    }
   }
 
   /** The index knows where the id is, as far as it goes. */

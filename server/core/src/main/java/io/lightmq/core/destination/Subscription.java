@@ -408,16 +408,16 @@ public final class Subscription {
         && !destination.isDeadLetterQueueOfItself();
   }
 
-  /** The first unacknowledged sequence of a lane from one on, or -1 if there is none. */
-  public long nextUnacknowledged(int lane, long from) {
+  /** The first unacknowledged sequence of a lane from one on that can be read, or -1 for none. */
+  public long nextReadable(int lane, long from) {
     Cursor cursor = cursor(lane);
-    long found = cursor.nextUnacknowledged(from);
+    long found = cursor.nextReadable(from);
     return cursor.lane.exists(found) ? found : -1;
   }
 
-  /** How many consecutive sequences from an unacknowledged one on are so too, at most so many. */
-  public int unacknowledgedRun(int lane, long from, int most) {
-    return cursor(lane).unacknowledgedRun(from, most);
+  /** How many consecutive sequences from a readable one on are so too, at most so many. */
+  public int readableRun(int lane, long from, int most) {
+    return cursor(lane).readableRun(from, most);
   }
 
   /** How many attempts to process a message have failed, at most 255. */

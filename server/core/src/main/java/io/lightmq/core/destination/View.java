@@ -518,6 +518,11 @@ public final class View {
     need(lane).pause();
   }
 
+  void lookAgain(Lane lane, long from) {
+    need(lane).lookAgain(from);
+    ready |= 1 << LaneCode.priority(lane.code());
+  }
+
   void acknowledged(Lane lane, long from, long to) {
     if (need(lane).acknowledged(from, to)) {
       boolean was = full;

@@ -422,6 +422,17 @@ public final class Views {
     }
   }
 
+  /** What nobody could read may be read again. */
+  void lookAgain(Cursor cursor, long from) {
+    if (plain != null) {
+      plain.lookAgain(cursor.lane, from);
+    }
+    views.values().forEach(view -> view.lookAgain(cursor.lane, from));
+    recent.values().forEach(view -> view.lookAgain(cursor.lane, from));
+    indexes.values().forEach(index -> index.restart(cursor, arrivals(cursor.lane)));
+    lagging = true;
+  }
+
   void clear() {
     if (plain != null) {
       plain.clear();

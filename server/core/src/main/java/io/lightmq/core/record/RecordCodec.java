@@ -3,6 +3,7 @@ package io.lightmq.core.record;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
@@ -19,6 +20,7 @@ import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
 import io.lightmq.core.record.ShardRecord.Replaced;
 import io.lightmq.core.record.ShardRecord.SeenKeys;
+import io.lightmq.core.record.ShardRecord.SetAside;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
@@ -74,6 +76,7 @@ import java.util.function.Consumer;
  * 16 Committed           u link (0 for a move of the broker's own), v number, v parts, the parts
  *                        as whole records (9 and 10)
  * 19 Attempted           v destination, v subscription, r
+ * 21 SetAside            v destination, byte action, r, s reason
  *
  * ranges: v count x {byte lane, long from, v count}
  * unwanted: the messages that a subscription does not want: 0 bytes for all, else bit i % 8 of byte
@@ -89,6 +92,8 @@ public final class RecordCodec {
   static final int PUBLISHED = 9;
   static final int COMMITTED = 16;
   static final int ATTEMPTED = 19;
+
+  static final int SET_ASIDE = 21;
   static final UUID NO_LINK = new UUID(0, 0);
 
   private static final int MAX_RUN = 20_000;
@@ -145,6 +150,8 @@ public final class RecordCodec {
       return 15;
     } else if (record instanceof Attempted) {
       return ATTEMPTED;
+    } else if (record instanceof SetAside) {
+      return SET_ASIDE;
     }
     return COMMITTED;
   }
@@ -180,6 +187,11 @@ public final class RecordCodec {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       putRanges(r.ranges(), out);
+    } else if (record instanceof SetAside r) {
+      out.putVarint(r.destinationId());
+      out.putByte(r.action().code());
+      putRanges(r.ranges(), out);
+      out.putString(r.reason());
     } else if (record instanceof Purged r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
@@ -341,9 +353,12 @@ public final class RecordCodec {
         return decodeCommitted(base, records, in);
       case ATTEMPTED:
         return new Attempted(in.readVarint(), in.readVarint(), readRanges(in));
+      case SET_ASIDE:
+        return new SetAside(
+            in.readVarint(), AsideAction.of(in.readByte()), readRanges(in), in.readString());
       default:
         throw new MalformedRecordException(
-            "type " + type + " is unknown; known are 1 to 16 and 19");
+            "type " + type + " is unknown; known are 1 to 16, 19 and 21");
     }
   }
 

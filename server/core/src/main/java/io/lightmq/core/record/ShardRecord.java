@@ -231,6 +231,51 @@ public sealed interface ShardRecord {
     }
   }
 
+  /** What becomes of messages that could not be read. */
+  enum AsideAction {
+    /** Nobody gets them; they are needed as before. */
+    SET_ASIDE(0),
+    /** They are free again, to be read once more. */
+    GIVEN_BACK(1),
+    /** Nobody needs them any more. */
+    DROPPED(2);
+
+    private final int code;
+
+    AsideAction(int code) {
+      this.code = code;
+    }
+
+    /** Its byte in a record. */
+    public int code() {
+      return code;
+    }
+
+    /** The action of a code. */
+    public static AsideAction of(int code) {
+      for (AsideAction action : values()) {
+        if (action.code == code) {
+          return action;
+        }
+      }
+      throw new MalformedRecordException(
+          "what becomes of damaged messages, " + code + ", is unknown; 0 to 2 are");
+    }
+  }
+
+  /**
+   * Messages of a destination could not be read, or what becomes of those of which that is so.
+   *
+   * @param reason what the read said, for people
+   */
+  record SetAside(
+      long destinationId, AsideAction action, List<SequenceRange> ranges, String reason)
+      implements ShardRecord {
+    public SetAside {
+      ranges = List.copyOf(ranges);
+    }
+  }
+
   /**
    * A transaction: its parts count together or, if the batch is lost, not at all.
    *

@@ -42,7 +42,10 @@ final class Administration {
           "dead-letters.show",
           "dead-letters.retry",
           "delayed.list",
-          "delayed.cancel");
+          "delayed.cancel",
+          "damaged.list",
+          "damaged.retry",
+          "damaged.drop");
 
   private static final Set<String> ARGUMENTS = Set.of("name", "kind", "force");
 
@@ -57,6 +60,7 @@ final class Administration {
   private final Delays delays;
   private final DeadLetterAdministration letters;
   private final DelayAdministration delayed;
+  private final DamagedAdministration damaged;
   private final long maxBatchBytes;
 
   Administration(
@@ -71,12 +75,14 @@ final class Administration {
       Delays delays,
       DeadLetterAdministration letters,
       DelayAdministration delayed,
+      DamagedAdministration damaged,
       long maxBatchBytes) {
     this.withheld = withheld;
     this.ready = ready;
     this.delays = delays;
     this.letters = letters;
     this.delayed = delayed;
+    this.damaged = damaged;
     this.maxBatchBytes = maxBatchBytes;
     this.state = state;
     this.recorder = recorder;
@@ -99,6 +105,10 @@ final class Administration {
     }
     if (command.verb().startsWith("delayed.")) {
       delayed.execute(command);
+      return;
+    }
+    if (command.verb().startsWith("damaged.")) {
+      damaged.execute(command);
       return;
     }
     for (String argument : command.arguments().keySet()) {
@@ -157,6 +167,7 @@ final class Administration {
     destination.settings().texts().forEach(json::text);
     json.endObject()
         .number("delayed", delays.waiting(destination))
+        .number("damaged", destination.damaged().count())
         .name("subscriptions")
         .beginArray();
     for (Subscription subscription : destination.subscriptions()) {

@@ -42,7 +42,7 @@ public record BrokerMetrics(
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
-          new Totals(0, 0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0, 0)),
+          new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0, 0)),
           List.of());
 
   public BrokerMetrics {
@@ -95,7 +95,14 @@ public record BrokerMetrics(
   public record OverflowUse(
       long bytes, long limitBytes, int files, long movedMessages, long failures) {}
 
-  /** Counters since start. */
+  /**
+   * Counters since start.
+   *
+   * @param damagedReads reads that found damage, or could not be made
+   * @param damagedMessages messages that are set aside now because they cannot be read
+   * @param setAside messages that were set aside since start
+   * @param clockSteps how often the machine's time was seen to jump
+   */
   public record Totals(
       long commands,
       long published,
@@ -105,6 +112,9 @@ public record BrokerMetrics(
       long suppressed,
       long rejectedSnapshots,
       long damagedReads,
+      long damagedMessages,
+      long setAside,
+      long clockSteps,
       Moves moves) {}
 
   /**

@@ -47,6 +47,9 @@ final class Checkpoints {
   private static final int LANES_PER_STEP = 64;
   private static final long MAX_REWRITE_BYTES = 256L << 20;
 
+  /** So many checkpoints leave a segment as it is whose rewriting met damage. */
+  private static final int DAMAGED_CHECKPOINTS = 64;
+
   /**
    * What checkpoints work with besides the state.
    *
@@ -86,6 +89,10 @@ final class Checkpoints {
   private final TurnTime time;
   private final Recorder recorder;
   private final Set<Long> notRewritable = new HashSet<>();
+
+  /** Those with damage in what is needed of them, which are tried again now and then only. */
+  private final Set<Long> damagedSegments = new HashSet<>();
+
   private Phase phase = Phase.IDLE;
   private @Nullable NeedScan scan;
   private @Nullable LongConsumer deadTaker;
@@ -289,11 +296,12 @@ final class Checkpoints {
       usages.add(new Reclaim.Usage(segment, live.getOrDefault(segment.address(), 0L)));
     }
     Reclaim chosen = Reclaim.choose(usages, segmentSettings, MAX_REWRITE_BYTES);
-    if (notRewritable.isEmpty()) {
+    if (notRewritable.isEmpty() && damagedSegments.isEmpty()) {
       return chosen;
     }
     Set<Long> rewrite = new HashSet<>(chosen.rewrite());
     rewrite.removeAll(notRewritable);
+    rewrite.removeAll(damagedSegments);
     return new Reclaim(rewrite, chosen.unneeded(), chosen.rewriteLiveBytes());
   }
 
@@ -433,6 +441,9 @@ final class Checkpoints {
     notRewritable.clear();
     outOfRoom = false;
     done++;
+    if (done % DAMAGED_CHECKPOINTS == 0) {
+      damagedSegments.clear();
+    }
     lastNanos = time.nowNanos() - beganNanos;
     neededFrom = published.journalNeededFrom();
     journal.trim(neededFrom);
@@ -467,6 +478,9 @@ final class Checkpoints {
       return;
     }
     notRewritable.addAll(plan.rewrite());
+    if (cause instanceof SegmentException.NotRewritable damaged) {
+      damagedSegments.add(damaged.segmentAddress());
+    }
     boolean full = DiskFullException.isFull(cause);
     if (!full || !outOfRoom) {
       log.warn(

@@ -47,6 +47,11 @@ final class Counters {
   long allExpired;
   long allSuppressed;
   long damagedReads;
+
+  /** Messages that were set aside since start, and how many ranges are now, as last counted. */
+  long setAside;
+
+  long asideRanges;
   long redelivered;
   long deadLettered;
   long moveFailures;

@@ -1,5 +1,7 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Damage;
+import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
@@ -79,6 +81,7 @@ final class Delays {
   private final ShardState state;
   private final Subscribing subscribing;
   private final EntryReads reads;
+  private final Decisions decisions;
   private final Mover mover;
   private final DeadLetters deadLetters;
   private final Counters counters;
@@ -111,6 +114,7 @@ final class Delays {
       ShardState state,
       Subscribing subscribing,
       EntryReads reads,
+      Decisions decisions,
       Mover mover,
       DeadLetters deadLetters,
       Counters counters,
@@ -119,6 +123,7 @@ final class Delays {
     this.state = state;
     this.subscribing = subscribing;
     this.reads = reads;
+    this.decisions = decisions;
     this.mover = mover;
     this.deadLetters = deadLetters;
     this.counters = counters;
@@ -202,6 +207,17 @@ final class Delays {
     DueHour hour = hours.get(holder.id());
     if (hour != null) {
       hour.cameMillis = time.millis();
+      if (hour.opened) {
+        unread.add(hour);
+      }
+    }
+  }
+
+  /** What of a holder could not be read is read again. */
+  void lookAgain(Destination holder) {
+    DueHour hour = hours.get(holder.id());
+    if (hour != null) {
+      hour.readAgain();
       if (hour.opened) {
         unread.add(hour);
       }
@@ -330,9 +346,9 @@ final class Delays {
     List<Lane> lanes = new ArrayList<>(hour.holder().durableLanes());
     lanes.addAll(hour.holder().swiftLanes());
     for (Lane lane : lanes) {
-      long from = subscription.nextUnacknowledged(lane.code(), hour.unread(lane));
+      long from = subscription.nextReadable(lane.code(), hour.unread(lane));
       if (from >= 0) {
-        int count = subscription.unacknowledgedRun(lane.code(), from, SLICE_COUNT);
+        int count = subscription.readableRun(lane.code(), from, SLICE_COUNT);
         hour.reading = true;
         reading++;
         reads.read(
@@ -347,12 +363,15 @@ final class Delays {
               if (entries != null) {
                 took(hour, lane, entries);
               } else {
-                log.error(
-                    "A due time of destination {} cannot be read, its message is passed over until"
-                        + " the next start",
-                    hour.destinationId(),
-                    failure);
-                counters.damagedReads++;
+                Damage damage = Damage.of(failure, from, from);
+                if (damage == null || !decisions.setAside(subscription, lane, damage)) {
+                  counters.damagedReads++;
+                  log.error(
+                      "A due time of destination {} cannot be read, its message is passed over until"
+                          + " the next start",
+                      hour.destinationId(),
+                      failure);
+                }
                 hour.readTo(lane, from + 1);
               }
             });

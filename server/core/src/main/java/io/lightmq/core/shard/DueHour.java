@@ -22,7 +22,7 @@ final class DueHour {
   private final Destination holder;
   private final long hour;
   private final long destinationId;
-  final DueHeap heap = new DueHeap();
+  DueHeap heap = new DueHeap();
 
   /** Behind the last sequence of each lane whose due time is known. */
   private final Map<Integer, Long> readTo = new HashMap<>();
@@ -94,6 +94,12 @@ final class DueHour {
   /** The first sequence of a lane whose due time is not known. */
   long unread(Lane lane) {
     return readTo.getOrDefault(lane.code(), 0L);
+  }
+
+  /** All due times are read once more. */
+  void readAgain() {
+    heap = new DueHeap();
+    readTo.clear();
   }
 
   void readTo(Lane lane, long behind) {

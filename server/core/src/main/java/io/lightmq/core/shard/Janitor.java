@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Lane;
@@ -144,7 +145,7 @@ final class Janitor {
     Subscription needs = null;
     long from = Long.MAX_VALUE;
     for (Subscription each : subscriptions) {
-      long own = each.nextUnacknowledged(lane.code(), current.next);
+      long own = each.nextReadable(lane.code(), current.next);
       if (own >= 0 && own < Math.min(from, current.end())) {
         from = own;
         needs = each;
@@ -154,17 +155,22 @@ final class Janitor {
       return false;
     }
     long first = from;
+    Subscription reader = needs;
     int shares = Math.max(1, subscriptions.size() / CHEAP_SUBSCRIPTIONS);
     int most = (int) Math.min(Math.max(LEAST_COUNT, SLICE_COUNT / shares), current.end() - first);
     reads.read(
         needs,
         lane,
         first,
-        needs.unacknowledgedRun(lane.code(), first, most),
+        needs.readableRun(lane.code(), first, most),
         SLICE_BYTES,
         (entries, failure) -> {
           if (entries == null) {
-            current.next = first + 1; // damaged; whoever pulls it is told
+            current.next = first + 1;
+            Damage damage = Damage.of(failure, first, first);
+            if (damage != null) {
+              decisions.setAside(reader, lane, damage);
+            }
           } else {
             long began = time.nowNanos();
             took(current, entries);

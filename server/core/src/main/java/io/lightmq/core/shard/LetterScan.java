@@ -57,9 +57,9 @@ final class LetterScan {
   private void step() {
     while (!enough && !lanes.isEmpty() && !queue.isClosed()) {
       Lane lane = lanes.get(0);
-      long from = queue.nextUnacknowledged(lane.code(), next);
+      long from = queue.nextReadable(lane.code(), next);
       if (from >= 0) {
-        int count = queue.unacknowledgedRun(lane.code(), from, SLICE_COUNT);
+        int count = queue.readableRun(lane.code(), from, SLICE_COUNT);
         reads.read(
             queue, lane, from, count, SLICE_BYTES, (entries, failure) -> took(lane, from, entries));
         return;

@@ -70,9 +70,16 @@ final class MetricsTaker {
     }
     lastId = Destinations.BEFORE_ALL;
     taken = new ArrayList<>(parts.state().destinations().count());
+    damaged = 0;
+    asideRanges = 0;
     taking = true;
     return true;
   }
+
+  /** What is set aside, counted so far. */
+  private long damaged;
+
+  private long asideRanges;
 
   /** Takes the next slice; the picture when that was the last, else null. */
   @Nullable BrokerMetrics step() {
@@ -81,6 +88,8 @@ final class MetricsTaker {
     Destination next = all.after(lastId);
     while (items < SLICE && next != null) {
       lastId = next.id();
+      damaged += next.damaged().count();
+      asideRanges += next.damaged().kept();
       if (!next.isHidden()) {
         BrokerMetrics.DestinationUse use = take(next);
         taken.add(use);
@@ -100,6 +109,7 @@ final class MetricsTaker {
 
   private BrokerMetrics picture(List<BrokerMetrics.DestinationUse> destinations) {
     Counters counters = parts.counters();
+    counters.asideRanges = asideRanges;
     Journal journal = parts.journal();
     Journal.Times times = journal.times();
     Checkpoints checkpoints = parts.checkpoints();
@@ -147,6 +157,9 @@ final class MetricsTaker {
             counters.allSuppressed,
             rejectedSnapshots,
             counters.damagedReads,
+            damaged,
+            counters.setAside,
+            parts.time().steps(),
             new BrokerMetrics.Moves(
                 counters.redelivered,
                 counters.deadLettered,

@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import java.io.IOException;
@@ -72,6 +73,11 @@ final class Move {
   /** The entry as it is stored; null if it could not be read. */
   @Nullable ByteBuffer entry() {
     return entry;
+  }
+
+  /** What damage there is instead of an entry; null if there is none. */
+  @Nullable Damage damage() {
+    return Damage.of(failure, sequence, sequence);
   }
 
   /** Why there is no entry. */

@@ -1,5 +1,7 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Damage;
+import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
@@ -112,6 +114,7 @@ final class Mover {
   }
 
   private final EntryReads reads;
+  private final Decisions decisions;
   private final MoveRecords records;
   private final Ready ready;
   private final Counters counters;
@@ -144,12 +147,14 @@ final class Mover {
    */
   Mover(
       EntryReads reads,
+      Decisions decisions,
       MoveRecords records,
       Ready ready,
       Counters counters,
       TurnTime time,
       Runnable wake) {
     this.reads = reads;
+    this.decisions = decisions;
     this.ready = ready;
     this.records = records;
     this.counters = counters;
@@ -381,6 +386,10 @@ final class Mover {
   /** Records a move whose bytes are there; false if it has to wait for room. */
   private boolean record(Move move) {
     ByteBuffer entry = move.entry();
+    Damage damage = move.damage();
+    if (damage != null && isSetAside(move, damage)) {
+      return true;
+    }
     if (entry == null) {
       throw new Refusal(FaultCode.DAMAGED, "the message cannot be read: " + move.failureText());
     }
@@ -399,6 +408,20 @@ final class Mover {
     }
     move.errand().done(move.from(), move.lane(), move.sequence(), goal);
     return true;
+  }
+
+  /** A message that cannot be read waits for nothing: it is set aside. */
+  private boolean isSetAside(Move move, Damage damage) {
+    Lane lane = move.from().destination().lane(move.lane());
+    move.giveBack();
+    if (lane != null && decisions.setAside(move.from(), lane, damage)) {
+      return true;
+    }
+    if (lane != null && move.from().isFree(move.lane(), move.sequence())) {
+      move.from().take(lane, move.sequence(), 1);
+      move.from().toNobody(move.lane(), move.sequence(), 1);
+    }
+    return false;
   }
 
   /** The message is free again, and whoever waits may have it. */

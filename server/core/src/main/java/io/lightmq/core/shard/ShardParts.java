@@ -1,11 +1,13 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.delivery.Fetcher;
 import io.lightmq.core.destination.DestinationRules;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.Clock;
@@ -41,6 +43,7 @@ final class ShardParts {
   private final Delays delays;
   private final Janitor janitor;
   private final Retries retries;
+  private final SettingAside settingAside;
   private final Publishing publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
@@ -76,12 +79,14 @@ final class ShardParts {
     this.mover =
         new Mover(
             reads,
+            later,
             moves.make(recorder, placing, later, ready, counters, time, later),
             ready,
             counters,
             time,
             later::wake);
     this.withheld = new Withheld(ready, time);
+    this.settingAside = new SettingAside(state, recorder, ready, counters, time);
     this.deadLetters =
         new DeadLetters(
             mover,
@@ -90,7 +95,8 @@ final class ShardParts {
             time,
             BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
     this.delays =
-        new Delays(state, subscribing, reads, mover, deadLetters, counters, time, later::wake);
+        new Delays(
+            state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
     this.retries = new Retries(mover, subscribing, time, later::soon);
     DeadLetterAdministration letters =
         new DeadLetterAdministration(state, reads, retries, time, later::soon);
@@ -141,6 +147,7 @@ final class ShardParts {
             delays,
             letters,
             new DelayAdministration(state, delays, reads, recorder, later, time, later::soon),
+            new DamagedAdministration(state, delays, recorder, later, ready),
             settings.maxBatchBytes());
     this.commands = new Commands(sessions, publishing, consuming, administration);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
@@ -206,8 +213,13 @@ final class ShardParts {
     }
 
     @Override
-    public void damaged(Subscription subscription, IOException cause) {
-      runner().damaged(subscription, cause);
+    public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
+      return runner().setAside(subscription, lane, damage);
+    }
+
+    @Override
+    public void unreadable(Subscription subscription, IOException cause) {
+      runner().unreadable(subscription, cause);
     }
   }
 
@@ -247,6 +259,10 @@ final class ShardParts {
 
   Counters counters() {
     return counters;
+  }
+
+  SettingAside settingAside() {
+    return settingAside;
   }
 
   BatchBuilder batch() {

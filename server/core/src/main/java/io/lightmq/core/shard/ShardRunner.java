@@ -1,8 +1,10 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
@@ -18,8 +20,6 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The turns of a shard. A turn drains the mailbox, then reads the journal's marks (so that whoever
@@ -31,8 +31,6 @@ import org.slf4j.LoggerFactory;
  */
 @OwnedBy("shard")
 final class ShardRunner implements Decisions, Publishing.Admission {
-  private static final Logger log = LoggerFactory.getLogger(ShardRunner.class);
-
   /** Commands of one turn in each lane; the rest comes in the next. */
   private static final int MAX_OTHERS = 1024;
 
@@ -50,9 +48,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private static final int KEPT_FOR_TURNS = 32;
 
   private static final long RETRY_NANOS = 5_000_000;
-
-  /** A damaged message is met again with each retry; the log tells of it once in so long. */
-  private static final long DAMAGE_LOG_NANOS = 60_000_000_000L;
 
   private record Touch(Subscription subscription, int lane, long blockKey) {}
 
@@ -82,7 +77,6 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private final ArrayDeque<Consumer> served = new ArrayDeque<>();
 
   private boolean recording;
-  private long damageLoggedNanos = Long.MIN_VALUE;
   private final int reserveBytes;
   private long journalEpoch;
   private long batches;
@@ -307,6 +301,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
             || !others.isEmpty()
             || !touches.isEmpty()
             || !givenUp.isEmpty()
+            || !parts.settingAside().isEmpty()
             || !consumed.isEmpty();
     if (waits && retryTimer == null) {
       // Room may come without a mark moving: the journal's trim, a message freed from memory.
@@ -375,18 +370,13 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   }
 
   @Override
-  public void damaged(Subscription subscription, IOException cause) {
-    parts.counters().damagedReads++;
-    long now = parts.time().nanos();
-    if (damageLoggedNanos != Long.MIN_VALUE && now - damageLoggedNanos < DAMAGE_LOG_NANOS) {
-      return;
-    }
-    damageLoggedNanos = now;
-    log.error(
-        "A message of {} cannot be read; it stays where it is and its consumers wait; damaged reads"
-            + " are counted, the next line comes in 60 s at the earliest",
-        subscription.destination().name(),
-        cause);
+  public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
+    return !stopped && parts.settingAside().found(subscription, lane, damage);
+  }
+
+  @Override
+  public void unreadable(Subscription subscription, IOException cause) {
+    parts.settingAside().unreadable(subscription, cause);
   }
 
   /** Records what delivery has decided, as far as there is room. */
@@ -418,6 +408,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       if (room) {
         record(consumed.remove());
       }
+    }
+    while (room && !parts.settingAside().isEmpty()) {
+      room = parts.settingAside().recordNext(this);
     }
     recording = false;
   }

@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.destination.DamagedMessages;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
@@ -22,6 +23,7 @@ import io.lightmq.core.record.ShardRecord.Part;
 import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.SetAside;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
@@ -184,6 +186,8 @@ final class ShardState {
       closed(changing(r.destinationId(), r.subscriptionId()));
     } else if (record instanceof Purged r) {
       purged(r);
+    } else if (record instanceof SetAside r) {
+      setAside(r);
     } else {
       throw new IllegalStateException("nobody applies " + record);
     }
@@ -262,6 +266,15 @@ final class ShardState {
   private void closed(Subscription subscription) {
     forget(subscription);
     subscription.destination().close(subscription);
+  }
+
+  private void setAside(SetAside record) {
+    DamagedMessages damaged = changing(record.destinationId()).damaged();
+    switch (record.action()) {
+      case SET_ASIDE -> damaged.setAside(record.ranges());
+      case GIVEN_BACK -> damaged.giveBack(record.ranges());
+      case DROPPED -> damaged.drop(record.ranges());
+    }
   }
 
   private void purged(Purged record) {

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.OffHeap;
@@ -28,6 +29,7 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -190,7 +192,21 @@ final class DeliveryBench implements Decisions {
   }
 
   @Override
-  public void damaged(Subscription subscription, IOException cause) {
+  public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
+    damages.add(damage.cause());
+    subscription
+        .destination()
+        .damaged()
+        .setAside(
+            subscription
+                .destination()
+                .damaged()
+                .hold(subscription, lane, damage.from(), damage.through()));
+    return true;
+  }
+
+  @Override
+  public void unreadable(Subscription subscription, IOException cause) {
     damages.add(cause);
   }
 
@@ -278,6 +294,9 @@ final class DeliveryBench implements Decisions {
 
   /** All bytes of a journal in memory; everything is written and durable at once. */
   static final class ArrayJournal implements Journal {
+    /** A byte that the device does not give; -1 for none. */
+    long unreadable = -1;
+
     private ByteBuffer bytes = ByteBuffer.allocate(1 << 16);
     int reads;
     long trimmed;
@@ -297,7 +316,11 @@ final class DeliveryBench implements Decisions {
     public void read(long offset, ByteBuffer into) throws IOException {
       reads++;
       if (offset < trimmed) {
-        throw new IOException("offset " + offset + " is trimmed; the journal starts at " + trimmed);
+        throw new NoSuchFileException(
+            "offset " + offset + " is trimmed; the journal starts at " + trimmed);
+      }
+      if (offset <= unreadable && unreadable < offset + into.remaining()) {
+        throw new IOException("Input/output error");
       }
       int length = into.remaining();
       into.put(into.position(), bytes, (int) offset, length);

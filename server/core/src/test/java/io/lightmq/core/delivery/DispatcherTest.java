@@ -431,32 +431,32 @@ class DispatcherTest {
   }
 
   @Test
-  void damagedBytesAreReportedAndNotDelivered() {
+  void damagedBytesAreReportedAndWhatLiesBehindThemIsDelivered() {
     Consumer a = dispatcher.attach(first, 1, 1, subscription);
     bench.publish(queue, 10, 300);
     bench.journal.flip(120);
     bench.leaveWindow();
     dispatcher.pull(a, 1, 5, 1 << 20, 500);
     bench.loops.runUntilIdle();
-    assertThat(one.batches).isEmpty();
+    assertThat(one.sequences()).isEqualTo(numbers(1, 6));
     assertThat(bench.damages).hasSize(1);
     assertThat(bench.damages.get(0)).hasMessageContaining("run at offset 0");
-    assertThat(one.done).containsExactly("1 RETRY_LATER");
-    assertThat(subscription.inFlight()).isZero();
+    assertThat(one.done).isEmpty();
+    assertThat(queue.damaged().count()).isEqualTo(1);
     assertThat(one.buffers).isZero();
   }
 
   @Test
-  void whatLiesBeforeADamagedMessageOfTheJournalIsDelivered() {
+  void whatLiesAroundADamagedMessageOfTheJournalIsDelivered() {
     Consumer a = dispatcher.attach(first, 1, 1, subscription);
     bench.publish(queue, 10, 300);
     bench.journal.flip(3 * (300 + Entry.HEADER_BYTES + 1) + 120);
     bench.leaveWindow();
-    checkThatOnlyTheFirstThreeCome(a);
+    checkThatAllButTheFourthCome(a);
   }
 
   @Test
-  void whatLiesBeforeADamagedMessageOfASegmentIsDelivered() throws IOException {
+  void whatLiesAroundADamagedMessageOfASegmentIsDelivered() throws IOException {
     Consumer a = dispatcher.attach(first, 1, 1, subscription);
     bench.publish(queue, 10, 300);
     bench.checkpoint(queue);
@@ -466,10 +466,10 @@ class DispatcherTest {
     long segmentAddress = queue.durable(4).pieces().get(0).segmentAddress();
     long fourth = piece - segmentAddress + 3 * (300 + Entry.HEADER_BYTES + 1);
     bench.disk.flip(segment, (int) fourth + 120, 1);
-    checkThatOnlyTheFirstThreeCome(a);
+    checkThatAllButTheFourthCome(a);
   }
 
-  private void checkThatOnlyTheFirstThreeCome(Consumer consumer) {
+  private void checkThatAllButTheFourthCome(Consumer consumer) {
     dispatcher.pull(consumer, 1, 5, 1 << 20, 500);
     bench.loops.runUntilIdle();
     assertThat(one.sequences()).isEqualTo(numbers(0, 3));
@@ -477,10 +477,35 @@ class DispatcherTest {
     assertThat(bench.damages).isEmpty();
     dispatcher.pull(consumer, 2, 5, 1 << 20, 500);
     bench.loops.runUntilIdle();
-    assertThat(one.batches).isEmpty();
-    assertThat(one.done).containsExactly("2 RETRY_LATER");
+    assertThat(one.sequences()).isEqualTo(numbers(4, 9));
+    assertThat(one.done).isEmpty();
     assertThat(bench.damages).hasSize(1);
-    assertThat(subscription.inFlight()).isEqualTo(3);
+    assertThat(queue.damaged().ranges()).isEqualTo(range(3, 1));
+    dispatcher.pull(consumer, 3, 5, 1 << 20, 0);
+    dispatcher.pull(consumer, 4, 5, 1 << 20, 0);
+    bench.loops.runUntilIdle();
+    assertThat(one.sequences()).isEqualTo(numbers(9, 10));
+    dispatcher.pull(consumer, 5, 5, 1 << 20, 0);
+    bench.loops.runUntilIdle();
+    assertThat(one.done).contains("5 OK");
+    assertThat(one.buffers).isZero();
+  }
+
+  @Test
+  void aSectorOfTheJournalThatTheDeviceDoesNotGiveTakesOnlyTheRestOfItsRun() {
+    Consumer a = dispatcher.attach(first, 1, 1, subscription);
+    bench.publish(queue, 10, 300);
+    bench.journal.unreadable = 1_700;
+    bench.leaveWindow();
+    List<Long> got = new ArrayList<>();
+    for (int pull = 1; pull < 5; pull++) {
+      dispatcher.pull(a, pull, 20, 1 << 20, 0);
+      bench.loops.runUntilIdle();
+      got.addAll(one.sequences());
+    }
+    assertThat(got).isEqualTo(numbers(0, 4));
+    assertThat(queue.damaged().ranges()).isEqualTo(range(4, 6));
+    assertThat(one.done).contains("4 OK");
     assertThat(one.buffers).isZero();
   }
 

@@ -391,32 +391,4 @@ class BrowsingTest {
     assertThat(h.broker.metrics().overflow().bytes()).as("a look keeps no file").isZero();
     h.close();
   }
-
-  @Test
-  void aLookEndsWithAnErrorAtWhatCannotBeRead() throws Exception {
-    BrokerHarness h = new BrokerHarness(74).open();
-    FakePeer peer = h.attach(LINK, 1, 1, null);
-    long id = h.producer(peer, QUEUE);
-    for (int i = 0; i < 20; i++) {
-      publish(h, peer, id, new Sample(4, "m" + i + "-" + "x".repeat(300)));
-    }
-    h.close();
-    String segment = "segments/" + h.disk.list("segments").get(0);
-    byte[] bytes = h.disk.contents(segment);
-    int damaged = new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1).indexOf("m10-");
-    h.disk.flip(segment, damaged + 100, 3);
-    h.open();
-    FakePeer browser = browser(h);
-    List<String> shown = new ArrayList<>();
-    for (int pull = 1; pull <= 20 && browser.pullsDone.isEmpty(); pull++) {
-      int before = browser.received.size();
-      h.broker.submit(new Command.Pull(browser, 1, pull, 4, MUCH, 0));
-      h.loops.runUntil(() -> browser.received.size() > before || !browser.pullsDone.isEmpty());
-    }
-    browser.received.forEach(each -> shown.add(each.text().split("-")[0]));
-    assertThat(shown).hasSize(10).startsWith("m0").endsWith("m9");
-    assertThat(browser.pullsDone).singleElement().asString().endsWith("/" + FaultCode.DAMAGED);
-    assertThat(browser.openBuffers).isZero();
-    h.close();
-  }
 }

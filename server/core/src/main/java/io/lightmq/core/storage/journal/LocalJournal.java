@@ -7,6 +7,7 @@ import io.lightmq.core.storage.DiskFile;
 import io.lightmq.spi.Journal;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -221,7 +222,8 @@ public final class LocalJournal implements Journal {
       int index = holding(files, at);
       JournalFile file = index < 0 ? null : files.get(index);
       if (file == null) {
-        throw new IOException(
+        // Not the device's failure: whoever reads looks the place up again.
+        throw new NoSuchFileException(
             "journal offset " + at + " is trimmed; the journal begins at " + marks.start());
       }
       if (!file.retain()) {

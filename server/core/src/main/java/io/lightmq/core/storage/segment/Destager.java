@@ -141,15 +141,19 @@ final class Destager implements AutoCloseable {
       }
       last = piece.lastSequence();
       if (plan.rewrite().contains(piece.segmentAddress())) {
-        reader.scan(
-            piece,
-            piece.firstSequence(),
-            piece.lastSequence(),
-            lane.needed(),
-            (sequence, buffer, at, length) -> {
-              add(lane, sequence, buffer, at);
-              return true;
-            });
+        try {
+          reader.scan(
+              piece,
+              piece.firstSequence(),
+              piece.lastSequence(),
+              lane.needed(),
+              (sequence, buffer, at, length) -> {
+                add(lane, sequence, buffer, at);
+                return true;
+              });
+        } catch (SegmentException.Damaged e) {
+          throw new SegmentException.NotRewritable(piece.segmentAddress(), e);
+        }
         replaced.add(piece);
       } else {
         // A kept piece lies between: what follows must not reach across it.

@@ -9,20 +9,47 @@ public abstract sealed class SegmentException extends IOException {
   }
 
   /**
-   * Bytes of a published segment that fail their checks, also when looked up a second time. The
-   * entry is neither skipped nor given out.
+   * Bytes of a published segment that fail their checks, or that the device does not give, also
+   * when looked up a second time. The entries are neither skipped nor given out.
    */
   public static final class Damaged extends SegmentException {
     private final long sequence;
+    private final long through;
 
     Damaged(String message, long sequence) {
-      super(message);
-      this.sequence = sequence;
+      this(message, sequence, sequence);
     }
 
-    /** The sequence whose entry is damaged, or -1 if the damage is in directory or index. */
+    Damaged(String message, long sequence, long through) {
+      super(message);
+      this.sequence = sequence;
+      this.through = through;
+    }
+
+    /** The first sequence whose entry is damaged, or -1 if the damage is in directory or index. */
     public long sequence() {
       return sequence;
+    }
+
+    /** The last sequence that cannot be read because of it. */
+    public long through() {
+      return through;
+    }
+  }
+
+  /** A segment cannot be rewritten, because something of it that is needed is damaged. */
+  public static final class NotRewritable extends SegmentException {
+    private final long segmentAddress;
+
+    NotRewritable(long segmentAddress, Damaged cause) {
+      super(String.valueOf(cause.getMessage()));
+      initCause(cause);
+      this.segmentAddress = segmentAddress;
+    }
+
+    /** Which one. */
+    public long segmentAddress() {
+      return segmentAddress;
     }
   }
 

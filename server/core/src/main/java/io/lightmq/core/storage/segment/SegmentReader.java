@@ -1,6 +1,7 @@
 package io.lightmq.core.storage.segment;
 
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.ReadFailures;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MalformedMessageException;
 import java.io.Closeable;
@@ -107,22 +108,30 @@ public final class SegmentReader implements Closeable {
       throws IOException {
     Scan scan = new Scan(piece, Math.min(toSequence, piece.lastSequence()), wanted, id, sink);
     scan.next = Math.max(fromSequence, piece.firstSequence());
-    long retriedAt = -1;
+    long failedAt = -1;
+    int failures = 0;
     while (true) {
+      IOException failure;
       try (SegmentFiles.Reference segment = files.acquire(piece.segmentAddress())) {
-        scan.run(segment);
+        failure = scan.tryRun(segment);
+      } catch (SegmentException.Damaged e) {
+        failure = e; // its header or footer
+      }
+      if (failure == null) {
         return new Read(
             scan.count,
             scan.bytes,
             scan.neededBytes == 0 ? behind(fromSequence, toSequence) : scan.next,
             scan.neededBytes);
-      } catch (SegmentException.Damaged e) {
-        lastPiece = null;
-        if (retriedAt == scan.next) {
-          throw e;
-        }
-        retriedAt = scan.next;
       }
+      lastPiece = null;
+      failures = failedAt == scan.next ? failures + 1 : 1;
+      failedAt = scan.next;
+      if (failures > 1 && scan.careful) {
+        throw scan.damaged(failure);
+      }
+      // At first it is looked up again, then the span is read sector by sector.
+      scan.careful = failures > 1;
       chunk.forget();
       index.forget(piece);
       files.reopen(piece.segmentAddress());
@@ -145,12 +154,55 @@ public final class SegmentReader implements Closeable {
     private long bytes;
     private int neededBytes;
 
+    /** Whether the span of {@link #next} is read by {@link SpanSalvage}. */
+    private boolean careful;
+
+    private boolean inSink;
+
     Scan(Piece piece, long to, Wanted wanted, @Nullable IdWanted id, Sink sink) {
       this.piece = piece;
       this.to = to;
       this.wanted = wanted;
       this.id = id;
       this.sink = sink;
+    }
+
+    /**
+     * Runs as far as it can be read; null if that is to the end.
+     *
+     * @throws IOException what is no damage: the sink's failure, or a file that cannot be opened
+     */
+    @Nullable IOException tryRun(SegmentFiles.Reference segment) throws IOException {
+      try {
+        run(segment);
+        return null;
+      } catch (SegmentException.Gone | SegmentException.Cancelled e) {
+        throw e;
+      } catch (IOException e) {
+        if (inSink || ReadFailures.isOfTheFile(e)) {
+          throw e;
+        }
+        return e;
+      }
+    }
+
+    /** Damage with what cannot be read because of it, as far as that is known. */
+    SegmentException.Damaged damaged(IOException failure) {
+      if (failure instanceof SegmentException.Damaged known && known.sequence() >= 0) {
+        return known;
+      }
+      // Nothing says where the entries are: neither these nor any behind them can be reached.
+      return new SegmentException.Damaged(
+          SegmentFormat.name(piece.segmentAddress()) + ": " + failure.getMessage(),
+          Math.min(wanted.next(next), to),
+          to);
+    }
+
+    private boolean sink(long sequence, ByteBuffer buffer, int at, int length) throws IOException {
+      inSink = true;
+      boolean more = sink.accept(sequence, buffer, at, length);
+      inSink = false;
+      return more;
     }
 
     void run(SegmentFiles.Reference segment) throws IOException {
@@ -175,7 +227,12 @@ public final class SegmentReader implements Closeable {
           address = span.address();
         }
         checkSpan(segment, span);
-        if (id != null && !id.mayBeIn(segment, span)) {
+        if (careful) {
+          if (!walkCarefully(segment, span)) {
+            return;
+          }
+          careful = false;
+        } else if (id != null && !id.mayBeIn(segment, span)) {
           next = span.lastSequence() + 1;
         } else if (!walk(segment, number, span, address)) {
           return;
@@ -219,7 +276,7 @@ public final class SegmentReader implements Closeable {
         }
         if (sequence >= next && wanted.wants(sequence)) {
           next = sequence;
-          if (!sink.accept(sequence, buffer, at, length)) {
+          if (!sink(sequence, buffer, at, length)) {
             neededBytes = length;
             stopAt(number, sequence, address);
             return false;
@@ -248,6 +305,56 @@ public final class SegmentReader implements Closeable {
       }
       next = Math.max(next, span.lastSequence() + 1);
       return true;
+    }
+
+    /** The same for a span with damage: passes over what of it nobody wants. */
+    private boolean walkCarefully(SegmentFiles.Reference segment, Span span) throws IOException {
+      ByteBuffer all = SpanSalvage.read(segment, span);
+      long previous = span.firstSequence() - 1;
+      int end = 0;
+      for (SpanSalvage.Intact each : SpanSalvage.find(all, piece, span, settings.maxEntryBytes())) {
+        if (each.at() != end) {
+          checkUnwanted(segment, span, previous + 1, each.sequence() - 1);
+        }
+        if (each.sequence() > to) {
+          next = each.sequence();
+          return false;
+        }
+        if (each.sequence() >= next && wanted.wants(each.sequence())) {
+          next = each.sequence();
+          if (!sink(each.sequence(), all, each.at(), each.length())) {
+            neededBytes = each.length();
+            return false;
+          }
+          count++;
+          bytes += each.length();
+        }
+        previous = each.sequence();
+        next = Math.max(next, previous + 1);
+        end = each.at() + each.length();
+      }
+      if (end != all.limit()) {
+        checkUnwanted(segment, span, previous + 1, span.lastSequence());
+      }
+      next = Math.max(next, span.lastSequence() + 1);
+      return next <= to;
+    }
+
+    private void checkUnwanted(SegmentFiles.Reference segment, Span span, long first, long last)
+        throws SegmentException.Damaged {
+      long lost = wanted.next(Math.max(first, next));
+      if (lost <= Math.min(last, to)) {
+        throw new SegmentException.Damaged(
+            "%s: sequences %d to %d cannot be read: bytes of the span at byte %d, %d bytes long, are damaged"
+                .formatted(
+                    segment.name(),
+                    lost,
+                    Math.min(last, to),
+                    span.address() - segment.address(),
+                    span.bytes()),
+            lost,
+            Math.min(last, to));
+      }
     }
 
     private void stopAt(int number, long sequence, long address) {

@@ -1,0 +1,85 @@
+package io.lightmq.server.admin;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code lightmq damaged}: what becomes of messages that a running broker could not read. */
+@Command(
+    name = "damaged",
+    description = "Lists messages that could not be read and are set aside, and decides on them.",
+    mixinStandardHelpOptions = true)
+public final class DamagedCommand implements Runnable {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  /** Which messages. */
+  static final class Selection {
+    @Parameters(
+        index = "0",
+        arity = "0..1",
+        paramLabel = "<destination>",
+        description = "only messages of this queue or topic, also delayed ones")
+    private @Nullable String destination;
+
+    @Option(names = "--kind", paramLabel = "KIND", description = "only of a queue, or of a topic")
+    private @Nullable String kind;
+
+    Map<String, String> arguments() {
+      Map<String, String> arguments = new LinkedHashMap<>();
+      if (destination != null) {
+        arguments.put("destination", destination);
+      }
+      if (kind != null) {
+        arguments.put("kind", kind);
+      }
+      return arguments;
+    }
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "name a verb: list, retry or drop");
+  }
+
+  @Command(
+      name = "list",
+      description = "Lists what is set aside; the broker's log names file and place.",
+      mixinStandardHelpOptions = true)
+  int list(
+      @Mixin BrokerOptions broker,
+      @Mixin Selection selection,
+      @Option(
+              names = "--limit",
+              paramLabel = "N",
+              description = "at most so many ranges, 100 by default, 1000 at most")
+          @Nullable Integer limit) {
+    Map<String, String> arguments = selection.arguments();
+    if (limit != null) {
+      arguments.put("limit", limit.toString());
+    }
+    return broker.run("damaged.list", arguments);
+  }
+
+  @Command(
+      name = "retry",
+      description = "Reads it once more: what can be read now is delivered.",
+      mixinStandardHelpOptions = true)
+  int retry(@Mixin BrokerOptions broker, @Mixin Selection selection) {
+    return broker.run("damaged.retry", selection.arguments());
+  }
+
+  @Command(
+      name = "drop",
+      description = "Gives it up for good, as if all had acknowledged it.",
+      mixinStandardHelpOptions = true)
+  int drop(@Mixin BrokerOptions broker, @Mixin Selection selection) {
+    return broker.run("damaged.drop", selection.arguments());
+  }
+}

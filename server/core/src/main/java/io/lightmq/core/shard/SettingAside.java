@@ -1,0 +1,159 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Damage;
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.LaneCode;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.AsideAction;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sets aside what cannot be read: it is held at once, and recorded as soon as there is room, so
+ * that it is told, counted and passed over by everybody, also after a restart. Nothing is deleted
+ * by it.
+ *
+ * <p>At most {@value #MAX_PENDING} wait to be recorded; what is found beyond that stays as it is
+ * and is found again. At most {@value #MAX_RANGES} ranges are kept for the whole shard; what comes
+ * beyond is held until the next start only, and told all the same.
+ */
+@OwnedBy("shard")
+final class SettingAside {
+  private static final Logger log = LoggerFactory.getLogger(SettingAside.class);
+
+  static final int MAX_PENDING = 4_096;
+  static final int MAX_RANGES = 100_000;
+
+  private static final int RECORD_BYTES = 1_024;
+  private static final int RANGES_PER_RECORD = 16;
+  private static final int REASON_CHARS = 200;
+
+  /** So many lines of the log a minute, and one that says how many more there were. */
+  private static final int LINES = 100;
+
+  private static final long MINUTE_NANOS = 60_000_000_000L;
+
+  private record Found(Destination destination, List<SequenceRange> ranges, String reason) {}
+
+  private final ShardState state;
+  private final Recorder recorder;
+  private final Ready ready;
+  private final Counters counters;
+  private final TurnTime time;
+  private final ArrayDeque<Found> pending = new ArrayDeque<>();
+  private long linesSinceNanos;
+  private int lines;
+  private long untold;
+  private long unreadableToldNanos = Long.MIN_VALUE;
+
+  SettingAside(
+      ShardState state, Recorder recorder, Ready ready, Counters counters, TurnTime time) {
+    this.state = state;
+    this.recorder = recorder;
+    this.ready = ready;
+    this.counters = counters;
+    this.time = time;
+    this.linesSinceNanos = time.nanos();
+  }
+
+  /** See {@link io.lightmq.core.delivery.Decisions#setAside}. */
+  boolean found(Subscription subscription, Lane lane, Damage damage) {
+    counters.damagedReads++;
+    if (pending.size() >= MAX_PENDING) {
+      return false;
+    }
+    Destination destination = subscription.destination();
+    List<SequenceRange> ranges =
+        destination.damaged().hold(subscription, lane, damage.from(), damage.through());
+    String text = String.valueOf(damage.cause().getMessage());
+    String reason = text.length() > REASON_CHARS ? text.substring(0, REASON_CHARS) : text;
+    for (int at = 0; at < ranges.size(); at += RANGES_PER_RECORD) {
+      int to = Math.min(ranges.size(), at + RANGES_PER_RECORD);
+      pending.add(new Found(destination, ranges.subList(at, to), reason));
+    }
+    return true;
+  }
+
+  /** Something cannot be read now, for a reason that says nothing of its bytes. */
+  void unreadable(Subscription subscription, IOException cause) {
+    counters.damagedReads++;
+    if (unreadableToldNanos != Long.MIN_VALUE
+        && time.nanos() - unreadableToldNanos < MINUTE_NANOS) {
+      return;
+    }
+    unreadableToldNanos = time.nanos();
+    log.error(
+        "A message of {} cannot be read now; its consumers try again; such reads are counted, the"
+            + " next line comes in 60 s at the earliest",
+        subscription.destination().name(),
+        cause);
+  }
+
+  boolean isEmpty() {
+    return pending.isEmpty();
+  }
+
+  /** Records the next one, if there is room; whether there was. */
+  boolean recordNext(Publishing.Admission admission) {
+    Found next = pending.element();
+    Destination destination = next.destination();
+    boolean exists = state.destinations().find(destination.id()) == destination;
+    boolean recorded = exists && LaneCode.isDurable(next.ranges().get(0).lane());
+    if (recorded && !admission.admit(RECORD_BYTES, false)) {
+      return false;
+    }
+    pending.remove();
+    if (!exists) {
+      return true;
+    }
+    if (!recorded) {
+      destination.damaged().setAside(next.ranges());
+    } else if (kept() < MAX_RANGES) {
+      recorder.record(
+          new ShardRecord.SetAside(
+              destination.id(), AsideAction.SET_ASIDE, next.ranges(), next.reason()));
+      recorder.wantsForce();
+    }
+    tell(next);
+    ready.add(destination);
+    return true;
+  }
+
+  private long kept() {
+    return counters.asideRanges;
+  }
+
+  private void tell(Found found) {
+    for (SequenceRange range : found.ranges()) {
+      counters.setAside += found.destination().damaged().needed(range);
+      if (time.nanos() - linesSinceNanos >= MINUTE_NANOS) {
+        if (untold > 0) {
+          log.error("{} more ranges of messages were set aside in the last minute", untold);
+        }
+        linesSinceNanos = time.nanos();
+        lines = 0;
+        untold = 0;
+      }
+      if (lines++ >= LINES) {
+        untold++;
+        continue;
+      }
+      log.error(
+          "Damage: {} messages of {} cannot be read and are set aside, sequences {} to {} of lane"
+              + " {}: {}; the rest is delivered; see bin/lightmq damaged",
+          found.destination().damaged().needed(range),
+          found.destination().name(),
+          range.from(),
+          range.from() + range.count() - 1,
+          range.lane(),
+          found.reason());
+    }
+  }
+}

@@ -1,0 +1,355 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.sim.FaultyDisk;
+import io.lightmq.core.storage.DiskFile;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What cannot be read is set aside and told; all the rest is delivered, to whoever wants it. */
+class SetAsideTest {
+  private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "orders");
+  private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "news");
+  private static final int COUNT = 60;
+
+  private final BrokerHarness h = new BrokerHarness(7);
+  private FakePeer peer;
+
+  /** Sectors that the device does not give, as texts that lie in them. */
+  private final List<String> unreadable = new ArrayList<>();
+
+  @AfterEach
+  void close() throws IOException {
+    h.close();
+  }
+
+  private static String text(int number) {
+    return "m" + number + "-" + "x".repeat(300);
+  }
+
+  private static int number(Received received) {
+    return Integer.parseInt(received.text().substring(1, received.text().indexOf('-')));
+  }
+
+  private static List<Integer> without(Integer... missing) {
+    List<Integer> all = new ArrayList<>(IntStream.range(0, COUNT).boxed().toList());
+    all.removeAll(List.of(missing));
+    return all;
+  }
+
+  /** A stopped broker whose messages lie in a segment. */
+  private void stored(DestinationName name, long delayMillis) throws IOException {
+    h.open();
+    send(name, delayMillis);
+    h.close();
+  }
+
+  private void send(DestinationName name, long delayMillis) {
+    FakePeer sender = h.attach();
+    long id = h.producer(sender, name);
+    for (int i = 0; i < COUNT; i++) {
+      int c = h.nextCorrelation();
+      h.broker.submit(
+          new Command.Publish(sender, c, id, i + 1, 1, h.bytes(true, 0, delayMillis, text(i))));
+      assertThat(h.receipt(sender, c)).isEqualTo(FaultCode.OK);
+    }
+  }
+
+  private void flip(int number) throws IOException {
+    for (String each : h.disk.list("segments")) {
+      int at = find(each, "m" + number + "-");
+      if (at >= 0) {
+        h.disk.flip("segments/" + each, at + 100, 3);
+      }
+    }
+  }
+
+  private int find(String segment, String text) throws IOException {
+    byte[] bytes = h.disk.contents("segments/" + segment);
+    return new String(bytes, StandardCharsets.ISO_8859_1).indexOf(text);
+  }
+
+  /** Zeros in the sector of 512 bytes in which a message's text begins. */
+  private void zero(int number) throws IOException {
+    for (String each : h.disk.list("segments")) {
+      int at = find(each, "m" + number + "-") & ~511;
+      if (at >= 0) {
+        byte[] bytes = h.disk.contents("segments/" + each);
+        java.util.Arrays.fill(bytes, at, at + 512, (byte) 0);
+        h.disk.replace("segments/" + each, bytes);
+      }
+    }
+  }
+
+  private long consume(DestinationName name, Subscribe subscribe, String named) {
+    peer = h.attach(new UUID(1, h.nextCorrelation()), 1, 1, named == null ? null : "ada");
+    return h.consumer(peer, 1, name, subscribe, named);
+  }
+
+  private List<Integer> drain(long id) {
+    List<Integer> numbers = new ArrayList<>();
+    for (List<Received> got = h.pull(peer, 1, 7); !got.isEmpty(); got = h.pull(peer, 1, 7)) {
+      got.forEach(each -> numbers.add(number(each)));
+      h.acknowledge(peer, 1, id, got.stream().map(Received::range).toArray(SequenceRange[]::new));
+    }
+    return numbers;
+  }
+
+  private String damaged(String verb) {
+    return h.admin("damaged." + verb, Map.of());
+  }
+
+  @Test
+  void allButTheDamagedMessageIsDeliveredAlsoAfterAnyEnd() throws Exception {
+    stored(QUEUE, 0);
+    flip(20);
+    h.open();
+    long id = consume(QUEUE, Subscribe.QUEUE, null);
+    assertThat(drain(id)).isEqualTo(without(20));
+    assertThat(peer.pullsDone).last().asString().endsWith("/" + FaultCode.OK);
+    assertThat(h.admin("destination.show", Map.of("name", "orders")))
+        .contains("\"backlog\":1")
+        .contains("\"damaged\":1");
+    String list = damaged("list");
+    assertThat(list).contains("\"destination\":\"orders\"").contains("\"messages\":1}");
+    h.loops.advance(2_000_000_000L);
+    assertThat(h.broker.metrics().totals().damagedMessages()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().setAside()).isEqualTo(1);
+    h.crash(true);
+    h.open();
+    assertThat(damaged("list")).isEqualTo(list);
+    assertThat(drain(consume(QUEUE, Subscribe.QUEUE, null))).isEmpty();
+    h.close();
+    h.open();
+    assertThat(damaged("list")).isEqualTo(list);
+    assertThat(drain(consume(QUEUE, Subscribe.QUEUE, null))).isEmpty();
+    assertThat(h.admin("destination.purge", Map.of("name", "orders"))).contains("\"messages\":0");
+    assertThat(damaged("list")).isEqualTo(list);
+  }
+
+  @Test
+  void whatIsRetriedComesOnceItCanBeReadAndIsSetAsideAgainIfNot() throws Exception {
+    stored(QUEUE, 0);
+    flip(20);
+    flip(21);
+    h.open();
+    long id = consume(QUEUE, Subscribe.QUEUE, null);
+    assertThat(drain(id)).isEqualTo(without(20, 21));
+    assertThat(damaged("retry")).contains("\"retried\":2");
+    assertThat(drain(id)).isEmpty();
+    assertThat(damaged("list")).contains("\"messages\":2}");
+    flip(20); // healed
+    assertThat(damaged("retry")).contains("\"retried\":2");
+    assertThat(drain(id)).containsExactly(20);
+    assertThat(damaged("list")).contains("\"messages\":1}");
+  }
+
+  @Test
+  void whatIsDroppedIsGoneForGood() throws Exception {
+    stored(QUEUE, 0);
+    flip(20);
+    h.open();
+    long id = consume(QUEUE, Subscribe.QUEUE, null);
+    drain(id);
+    assertThat(damaged("drop")).contains("\"dropped\":1");
+    assertThat(damaged("list")).contains("\"damaged\":[]");
+    assertThat(h.admin("destination.show", Map.of("name", "orders"))).contains("\"backlog\":0");
+    h.crash(true);
+    h.open();
+    assertThat(h.admin("destination.show", Map.of("name", "orders"))).contains("\"backlog\":0");
+  }
+
+  @Test
+  void behindAZeroedSectorTheNextWholeMessageIsFound() throws Exception {
+    stored(QUEUE, 0);
+    zero(20);
+    h.open();
+    List<Integer> got = drain(consume(QUEUE, Subscribe.QUEUE, null));
+    assertThat(got.size()).isBetween(COUNT - 3, COUNT - 1);
+    assertThat(got).contains(17, 23).doesNotContain(20).isSorted();
+  }
+
+  @Test
+  void aSectorThatTheDeviceDoesNotGiveTakesOnlyWhatLiesInIt() throws Exception {
+    h.wrap =
+        disk ->
+            new FaultyDisk(disk) {
+              @Override
+              protected int read(DiskFile file, long at, ByteBuffer into) throws IOException {
+                String name = file.name();
+                for (String each : unreadable) {
+                  String plain = name.substring(name.lastIndexOf('/') + 1);
+                  long bad = name.contains("segments") ? find(plain, each) & ~511L : -1;
+                  if (bad >= 0 && at < bad + 512 && bad < at + into.remaining()) {
+                    throw new IOException("Input/output error");
+                  }
+                }
+                return super.read(file, at, into);
+              }
+            };
+    stored(QUEUE, 0);
+    unreadable.add("m20-");
+    h.open();
+    long id = consume(QUEUE, Subscribe.QUEUE, null);
+    List<Integer> got = drain(id);
+    assertThat(got.size()).isBetween(COUNT - 13, COUNT - 1);
+    assertThat(got).doesNotContain(20).isSorted().contains(0, COUNT - 1);
+    unreadable.clear();
+    damaged("retry");
+    List<Integer> rest = drain(id);
+    got.addAll(rest);
+    assertThat(rest).contains(20);
+    assertThat(got).containsExactlyInAnyOrderElementsOf(without());
+  }
+
+  @Test
+  void eachDurableSubscriptionGetsTheRest() throws Exception {
+    h.open();
+    for (String name : List.of("one", "other")) {
+      consume(TOPIC, Subscribe.DURABLE, name);
+      h.broker.submit(new Command.Detach(peer, true));
+      h.loops.runUntilIdle();
+    }
+    send(TOPIC, 0);
+    h.close();
+    flip(20);
+    flip(59);
+    h.open();
+    for (String name : List.of("one", "other")) {
+      assertThat(drain(consume(TOPIC, Subscribe.DURABLE, name))).isEqualTo(without(20, 59));
+      h.broker.submit(new Command.Detach(peer, true));
+      h.loops.runUntilIdle();
+    }
+    assertThat(damaged("list")).contains("\"kind\":\"topic\"").contains("\"messages\":2}");
+    damaged("drop");
+    assertThat(h.admin("destination.show", Map.of("name", "news", "kind", "topic")))
+        .contains("\"backlog\":0");
+  }
+
+  @Test
+  void aLookPassesOverIt() throws Exception {
+    stored(QUEUE, 0);
+    flip(20);
+    h.open();
+    consume(QUEUE, Subscribe.BROWSE, null);
+    List<Integer> seen = new ArrayList<>();
+    h.browse(peer, 1, 7, 1 << 20).forEach(each -> seen.add(number(each)));
+    assertThat(seen).isEqualTo(without(20));
+  }
+
+  @Test
+  void aSelectorsViewLooksOnBehindItAndLooksAgainAtWhatIsRetried() throws Exception {
+    for (String selector : List.of("n >= 0", "JMSCorrelationID = 'k" + text(20).length() % 7 + "'")) {
+      stored(QUEUE, 0);
+      flip(20);
+      h.open();
+      peer = h.attach();
+      Peer.Reply reply = h.tryConsumer(peer, 1, QUEUE, Subscribe.QUEUE, null, selector, false);
+      long id = ((Peer.Reply.ConsumerAttached) reply).destinationId();
+      List<Integer> got = drain(id);
+      assertThat(got).doesNotContain(20).contains(21, 59).isSorted();
+      flip(20);
+      damaged("retry");
+      assertThat(drain(id)).containsExactly(20);
+      h.admin("destination.delete", Map.of("name", "orders", "force", "true"));
+      h.close();
+    }
+    h.open();
+  }
+
+  @Test
+  void groupsGoOnBehindIt() throws Exception {
+    h.groups = 5;
+    stored(QUEUE, 0);
+    flip(20);
+    h.open();
+    assertThat(drain(consume(QUEUE, Subscribe.QUEUE, null))).hasSize(COUNT - 1).doesNotContain(20);
+  }
+
+  @Test
+  void delayedMessagesBehindItFallDue() throws Exception {
+    h.keepTime = true;
+    stored(QUEUE, 10_000);
+    flip(20);
+    h.open();
+    h.loops.advance(11_000_000_000L);
+    long id = consume(QUEUE, Subscribe.QUEUE, null);
+    assertThat(drain(id)).containsExactlyInAnyOrderElementsOf(without(20));
+    assertThat(damaged("list"))
+        .contains("\"destination\":\"orders\"")
+        .contains("\"delayed\":\"true\"")
+        .contains("\"messages\":1}");
+    flip(20);
+    damaged("retry");
+    h.loops.advance(1_000_000_000L);
+    assertThat(drain(id)).containsExactly(20);
+  }
+
+  @Test
+  void deadLettersBehindItAreMoved() throws Exception {
+    DestinationName poison = new DestinationName(DestinationKind.QUEUE, "poison.a");
+    stored(poison, 0);
+    h.open();
+    long id = consume(poison, Subscribe.QUEUE, null);
+    for (int attempt = 0; attempt < 3; attempt++) {
+      List<Received> got = new ArrayList<>();
+      for (List<Received> some = h.pull(peer, 1, COUNT);
+          !some.isEmpty();
+          some = h.pull(peer, 1, COUNT)) {
+        got.addAll(some);
+      }
+      if (attempt == 2) {
+        flip(20);
+      }
+      h.broker.submit(
+          new Command.Return(
+              peer,
+              0,
+              List.of(new Command.Acked(1, id, got.stream().map(Received::range).toList())),
+              true,
+              "no"));
+      h.loops.runUntilIdle();
+    }
+    h.loops.advance(5_000_000_000L);
+    assertThat(h.admin("destination.show", Map.of("name", "poison.a")))
+        .contains("\"backlog\":1,")
+        .contains("\"damaged\":1");
+    assertThat(h.admin("destination.show", Map.of("name", "DLQ"))).contains("\"backlog\":59,");
+    assertThat(h.broker.metrics().totals().moves().waiting()).isZero();
+  }
+
+  @Test
+  void segmentsWithDamageAreKeptAndCheckpointsGoOn() throws Exception {
+    stored(QUEUE, 0);
+    flip(20);
+    h.open();
+    long id = consume(QUEUE, Subscribe.QUEUE, null);
+    drain(id);
+    long failed = 0;
+    for (int i = 0; i < 5; i++) {
+      h.broker.wantCheckpoint();
+      h.loops.advance(3_000_000_000L);
+      failed = h.broker.metrics().checkpoints().failed();
+    }
+    assertThat(h.broker.metrics().checkpoints().done()).isGreaterThanOrEqualTo(4);
+    assertThat(failed).isLessThanOrEqualTo(1);
+    flip(20);
+    damaged("retry");
+    assertThat(drain(id)).containsExactly(20);
+  }
+}
