@@ -3,6 +3,7 @@ package io.lightmq.wire;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.entry.SequenceRange;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -93,7 +94,11 @@ public sealed interface Frame {
   }
 
   /** What became of a numbered run or commit. */
-  record NumberedOutcome(long number, FaultCode code, String text) {}
+  record NumberedOutcome(long number, FaultCode code, String text) {
+    public NumberedOutcome {
+      text = Printable.line(text);
+    }
+  }
 
   /** Sets the JMS client id after the link was attached; answered by {@link Ok}. */
   record SetClientId(int correlation, String clientId) implements Frame {}
@@ -101,12 +106,20 @@ public sealed interface Frame {
   /** The request was done. */
   record Ok(int correlation) implements Frame {}
 
-  /** The request failed. */
+  /** The request failed; the text can be shown to people as it is, whoever wrote it. */
   record Fault(int correlation, FaultCode code, String text, int retryAfterMillis)
-      implements Frame {}
+      implements Frame {
+    public Fault {
+      text = Printable.line(text);
+    }
+  }
 
-  /** The sender is about to close the connection, and why. */
-  record Goodbye(FaultCode code, String text) implements Frame {}
+  /** The sender is about to close the connection, and why, in a text that can be shown as it is. */
+  record Goodbye(FaultCode code, String text) implements Frame {
+    public Goodbye {
+      text = Printable.line(text);
+    }
+  }
 
   /** A sign of life, sent when nothing else was for a third of the heartbeat interval. */
   record Heartbeat() implements Frame {}

@@ -1,6 +1,7 @@
 package io.lightmq.wire;
 
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 
 /** Numbers of the protocol, and what both sides agree on in the handshake. */
 public final class Protocol {
@@ -64,7 +65,7 @@ public final class Protocol {
       throw new ProtocolException(
           FaultCode.VERSION_MISMATCH,
           "the client "
-              + hello.product()
+              + Printable.of(hello.product())
               + " speaks protocol versions "
               + hello.minVersion()
               + " to "

@@ -1,6 +1,7 @@
 package io.lightmq.wire;
 
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import io.netty.handler.codec.DecoderException;
 
 /** The peer broke the protocol: its connection is closed with this code and text. */
@@ -11,7 +12,7 @@ public final class ProtocolException extends DecoderException {
 
   /** With the code and the facts for the {@link Frame.Goodbye}. */
   public ProtocolException(FaultCode code, String text) {
-    super(text);
+    super(Printable.line(text));
     this.code = code;
   }
 

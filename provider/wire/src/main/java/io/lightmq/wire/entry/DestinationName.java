@@ -18,7 +18,12 @@ public record DestinationName(DestinationKind kind, String name) {
           "a destination name has 1 to " + MAX_NAME_BYTES + " bytes, this one has " + bytes);
     }
     if (name.chars().anyMatch(Character::isISOControl)) {
-      throw new IllegalArgumentException("a destination name has no control characters: " + name);
+      throw new IllegalArgumentException("a destination name has no control characters: " + Printable.of(name));
     }
+  }
+
+  /** The name as it is shown in texts for people. */
+  public String shown() {
+    return Printable.of(name);
   }
 }

@@ -2,6 +2,7 @@ package io.lightmq.wire.scram;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.lightmq.wire.entry.Printable;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import org.jspecify.annotations.Nullable;
@@ -82,7 +83,7 @@ public final class ScramClient {
     try {
       iterations = Integer.parseInt(text);
     } catch (NumberFormatException e) {
-      throw new ScramException("the broker asks for " + text + " iterations");
+      throw new ScramException("the broker asks for " + Printable.of(text) + " iterations");
     }
     if (iterations < ScramCredential.MIN_ITERATIONS
         || iterations > ScramCredential.MAX_ITERATIONS) {

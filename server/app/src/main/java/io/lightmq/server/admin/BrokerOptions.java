@@ -2,6 +2,7 @@ package io.lightmq.server.admin;
 
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -76,7 +77,7 @@ final class BrokerOptions {
         default -> REFUSED;
       };
     }
-    out.print(json ? answer + "\n" : TextTable.of(Json.parse(answer)));
+    out.print(json ? Printable.escaped(answer) + "\n" : TextTable.of(Json.parse(answer)));
     out.flush();
     return 0;
   }

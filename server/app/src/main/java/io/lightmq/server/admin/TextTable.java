@@ -1,5 +1,6 @@
 package io.lightmq.server.admin;
 
+import io.lightmq.wire.entry.Printable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -9,7 +10,10 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Shows the values of an answer to people: a list as a table, an object as names and values. */
+/**
+ * Shows the values of an answer to people: a list as a table, an object as names and values. A cell
+ * of a table is shortened, a value beside its name is not; neither can move the terminal.
+ */
 final class TextTable {
   private static final String GAP = "  ";
 
@@ -59,17 +63,22 @@ final class TextTable {
     }
     List<List<String>> rows = new ArrayList<>();
     if (!columns.isEmpty()) {
-      rows.add(columns.stream().map(name -> name.toUpperCase(Locale.ROOT)).toList());
+      rows.add(columns.stream().map(TextTable::heading).toList());
     }
     for (Object row : list) {
       rows.add(
           row instanceof Map<?, ?> map
-              ? columns.stream().map(name -> show(map.get(name))).toList()
-              : List.of(show(row)));
+              ? columns.stream().map(name -> Printable.of(show(map.get(name)))).toList()
+              : List.of(Printable.of(show(row))));
     }
     StringBuilder text = new StringBuilder();
     lines(rows, text);
     return rows.isEmpty() ? "none\n" : text.toString();
+  }
+
+  /** {@code unresolvedLetters} is headed {@code UNRESOLVED-LETTERS}. */
+  private static String heading(String name) {
+    return name.replaceAll("(\\p{Lower})(\\p{Upper})", "$1-$2").toUpperCase(Locale.ROOT);
   }
 
   private static void lines(List<List<String>> rows, StringBuilder text) {
@@ -98,6 +107,6 @@ final class TextTable {
     if (value instanceof List<?> list) {
       return list.isEmpty() ? "-" : String.join(", ", list.stream().map(TextTable::show).toList());
     }
-    return value.toString();
+    return Printable.escaped(value.toString());
   }
 }

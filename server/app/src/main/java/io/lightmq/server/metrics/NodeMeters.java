@@ -4,6 +4,7 @@ import io.lightmq.core.shard.BrokerMetrics;
 import io.lightmq.core.shard.BrokerMetrics.DestinationUse;
 import io.lightmq.core.shard.BrokerMetrics.SubscriptionUse;
 import io.lightmq.node.NodeMetrics;
+import io.lightmq.wire.entry.Printable;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MultiGauge;
@@ -127,14 +128,14 @@ public final class NodeMeters implements AutoCloseable {
       Tags tags =
           Tags.of(
               "destination",
-              destination.name().name(),
+              Printable.escaped(destination.name().name()),
               "kind",
               destination.name().kind().name().toLowerCase(Locale.ROOT));
       publishedNow.put(tags, destination.published());
       publishedBytesNow.put(tags, destination.publishedBytes());
       row(rows, "lightmq.produce.rate", tags, rates.produced(destination));
       for (SubscriptionUse subscription : destination.subscriptions()) {
-        Tags inner = tags.and("subscription", subscription.name());
+        Tags inner = tags.and("subscription", Printable.escaped(subscription.name()));
         acknowledgedNow.put(inner, subscription.acknowledged());
         expiredNow.put(inner, subscription.expired());
         suppressedNow.put(inner, subscription.suppressed());

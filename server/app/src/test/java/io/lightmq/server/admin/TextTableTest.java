@@ -70,4 +70,28 @@ class TextTableTest {
   void depthIsBounded() {
     assertThatThrownBy(() -> Json.parse("[".repeat(10_000))).hasMessageContaining("32 levels");
   }
+
+  @Test
+  void nothingOfAnAnswerMovesTheTerminal() {
+    String hostile = "x\\u001b]0;pwned\\u0007\\u001b[2J\\nforged\\u202e\\u0000";
+    String shown = "x\\u001b]0;pwned\\u0007\\u001b[2J\\nforged\\u202e\\u0000";
+    assertThat(show("{\"letters\":[{\"cause\":\"" + hostile + "\"}]}"))
+        .isEqualTo("CAUSE\n" + shown + "\n");
+    assertThat(show("{\"name\":\"a\",\"" + hostile + "\":\"" + hostile + "\"}"))
+        .doesNotContain("\u001b", "\u0000", "\u202e")
+        .contains(shown + "  " + shown);
+  }
+
+  @Test
+  void aLongCellOfATableIsShortenedButAValueBesideItsNameIsNot() {
+    String text = "y".repeat(500);
+    assertThat(show("[{\"name\":\"" + text + "\"}]")).contains("y... (500 characters)");
+    assertThat(show("{\"name\":\"" + text + "\",\"b\":1}")).contains(text + "\n");
+  }
+
+  @Test
+  void headingsOfSeveralWordsAreReadable() {
+    assertThat(show("[{\"unresolvedLetters\":1,\"messageId\":2}]"))
+        .startsWith("UNRESOLVED-LETTERS  MESSAGE-ID\n");
+  }
 }

@@ -1,6 +1,7 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.Printable;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
@@ -78,7 +79,7 @@ public record DestinationSettings(
       throw new IllegalArgumentException(
           key
               + " is \""
-              + name
+              + Printable.of(name)
               + "\" but must be the name of a queue, at most "
               + MAX_NAME_CHARS
               + " characters, or none");
@@ -165,7 +166,7 @@ public record DestinationSettings(
               text.trim().equals(NONE) ? null : Suppression.parse(text));
       default ->
           throw new IllegalArgumentException(
-              "setting " + key + " is unknown; known are " + String.join(", ", KEYS));
+              "setting " + Printable.of(key) + " is unknown; known are " + String.join(", ", KEYS));
     };
   }
 
@@ -181,7 +182,7 @@ public record DestinationSettings(
       return Integer.parseInt(text.trim());
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(
-          "max-attempts is \"" + text + "\" but must be 0 to " + MAX_ATTEMPTS + ", 0 for no limit",
+          "max-attempts is \"" + Printable.of(text) + "\" but must be 0 to " + MAX_ATTEMPTS + ", 0 for no limit",
           e);
     }
   }
@@ -194,7 +195,7 @@ public record DestinationSettings(
       }
       known.append(known.isEmpty() ? "" : ", ").append(lower(each));
     }
-    throw new IllegalArgumentException(key + " is \"" + text + "\" but must be one of " + known);
+    throw new IllegalArgumentException(key + " is \"" + Printable.of(text) + "\" but must be one of " + known);
   }
 
   private static String lower(Enum<?> value) {

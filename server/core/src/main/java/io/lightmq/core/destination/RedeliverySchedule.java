@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.wire.entry.Printable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -85,14 +86,14 @@ public final class RedeliverySchedule {
     try {
       return Integer.parseInt(digits);
     } catch (NumberFormatException e) {
-      throw wrong(whole, "\"" + digits + "\" is no number up to " + Integer.MAX_VALUE);
+      throw wrong(whole, "\"" + Printable.of(digits) + "\" is no number up to " + Integer.MAX_VALUE);
     }
   }
 
   private static IllegalArgumentException wrong(String text, String why) {
     return new IllegalArgumentException(
         "redelivery-delay is \""
-            + text
+            + Printable.of(text)
             + "\", but "
             + why
             + "; write none, steps such as 1s,10s,1m, or a first wait, a factor and a maximum such"

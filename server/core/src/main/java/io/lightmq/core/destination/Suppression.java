@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.wire.entry.Printable;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -47,7 +48,7 @@ public record Suppression(@Nullable String property, int windowKeys, long window
     String key = parts[0].trim();
     boolean byId = key.equals(MESSAGE_ID);
     if (!byId && !key.startsWith(PROPERTY)) {
-      throw wrong("is \"" + text + "\"");
+      throw wrong("is \"" + Printable.of(text) + "\"");
     }
     int keys = DEFAULT_KEYS;
     long millis = DEFAULT_MILLIS;
@@ -58,7 +59,7 @@ public record Suppression(@Nullable String property, int windowKeys, long window
       } else if (part.startsWith(TIME)) {
         millis = millis(part, part.substring(TIME.length()));
       } else {
-        throw wrong("has \"" + part + "\"");
+        throw wrong("has \"" + Printable.of(part) + "\"");
       }
     }
     return new Suppression(byId ? null : key.substring(PROPERTY.length()), keys, millis);
@@ -77,7 +78,7 @@ public record Suppression(@Nullable String property, int windowKeys, long window
           case "m" -> 60_000;
           case "h" -> 3_600_000;
           case "d" -> 86_400_000;
-          default -> throw wrong("has \"" + part + "\"");
+          default -> throw wrong("has \"" + Printable.of(part) + "\"");
         };
     long count = number(part, lower.substring(0, digits));
     return count > MAX_MILLIS ? count : count * unit;
@@ -87,7 +88,7 @@ public record Suppression(@Nullable String property, int windowKeys, long window
     try {
       return Long.parseLong(digits);
     } catch (NumberFormatException e) {
-      throw wrong("has \"" + part + "\"");
+      throw wrong("has \"" + Printable.of(part) + "\"");
     }
   }
 

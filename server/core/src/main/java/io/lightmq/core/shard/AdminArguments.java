@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import java.util.List;
 
 /** Reads the arguments of admin verbs; what is wrong is refused with what would be right. */
@@ -11,7 +12,7 @@ final class AdminArguments {
   static void check(Command.Admin command, List<String> known) {
     for (String argument : command.arguments().keySet()) {
       if (!known.contains(argument)) {
-        throw wrong("argument " + argument + " is unknown; known are " + String.join(", ", known));
+        throw wrong("argument " + Printable.of(argument) + " is unknown; known are " + String.join(", ", known));
       }
     }
   }
@@ -30,7 +31,7 @@ final class AdminArguments {
     } catch (NumberFormatException e) {
       // The same answer.
     }
-    throw wrong(name + " is " + text + " but must be 1 to " + most);
+    throw wrong(name + " is " + Printable.of(text) + " but must be 1 to " + most);
   }
 
   static Refusal wrong(String text) {

@@ -14,6 +14,7 @@ import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.NearNames;
+import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -97,7 +98,7 @@ final class Administration {
     if (!VERBS.contains(command.verb())) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,
-          "verb " + command.verb() + " is unknown; " + nearest(command.verb(), VERBS));
+          "verb " + Printable.of(command.verb()) + " is unknown; " + nearest(command.verb(), VERBS));
     }
     if (command.verb().startsWith("dead-letters.")) {
       letters.execute(command);
@@ -115,7 +116,7 @@ final class Administration {
       if (!ARGUMENTS.contains(argument) && !DestinationSettings.KEYS.contains(argument)) {
         throw new Refusal(
             FaultCode.BAD_REQUEST,
-            "argument " + argument + " is unknown; " + nearest(argument, known()));
+            "argument " + Printable.of(argument) + " is unknown; " + nearest(argument, known()));
       }
     }
     Map<String, String> arguments = command.arguments();
@@ -229,7 +230,7 @@ final class Administration {
     DestinationName name = name(arguments);
     if (state.destinations().find(name) != null) {
       throw new Refusal(
-          FaultCode.BAD_REQUEST, lower(name.kind()) + " " + name.name() + " exists already");
+          FaultCode.BAD_REQUEST, lower(name.kind()) + " " + name.shown() + " exists already");
     }
     return show(subscribing.create(name, changed(rules.settingsFor(name), arguments)));
   }
@@ -265,7 +266,7 @@ final class Administration {
     if (consumers > 0 && !force) {
       throw new Refusal(
           FaultCode.IN_USE,
-          destination.name().name()
+          destination.name().shown()
               + " has "
               + consumers
               + " consumers; close them or delete with force");
@@ -366,8 +367,8 @@ final class Administration {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
           found.isEmpty()
-              ? "there is no destination " + text
-              : text + " is a queue and a topic; give the kind");
+              ? "there is no destination " + Printable.of(text)
+              : Printable.of(text) + " is a queue and a topic; give the kind");
     }
     return found.get(0);
   }
@@ -395,7 +396,7 @@ final class Administration {
       case "topic" -> DestinationKind.TOPIC;
       default ->
           throw new Refusal(
-              FaultCode.BAD_REQUEST, "kind " + kind + " is unknown; known are queue and topic");
+              FaultCode.BAD_REQUEST, "kind " + Printable.of(kind) + " is unknown; known are queue and topic");
     };
   }
 

@@ -11,6 +11,7 @@ import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MalformedMessageException;
 import io.lightmq.wire.entry.MessageReader;
+import io.lightmq.wire.entry.Printable;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -64,14 +65,14 @@ final class DeadLetterAdministration {
       case "dead-letters.retry" -> retry(queue, command);
       default ->
           throw AdminArguments.wrong(
-              "verb " + command.verb() + " is unknown; known are dead-letters.list, show, retry");
+              "verb " + Printable.of(command.verb()) + " is unknown; known are dead-letters.list, show, retry");
     }
   }
 
   private Destination queue(String name) {
     Destination queue = state.destinations().find(new DestinationName(DestinationKind.QUEUE, name));
     if (queue == null || queue.isHidden()) {
-      throw new Refusal(FaultCode.INVALID_DESTINATION, "there is no queue " + name);
+      throw new Refusal(FaultCode.INVALID_DESTINATION, "there is no queue " + Printable.of(name));
     }
     return queue;
   }
@@ -222,7 +223,7 @@ final class DeadLetterAdministration {
   }
 
   private static void unknown(Command.Admin command, Destination queue, String id) {
-    String text = "no message with id " + id + " waits in " + queue.name().name();
+    String text = "no message with id " + Printable.of(id) + " waits in " + queue.name().shown();
     command.peer().reply(command.correlation(), new Peer.Reply.Failed(FaultCode.BAD_REQUEST, text));
   }
 

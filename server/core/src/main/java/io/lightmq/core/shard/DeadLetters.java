@@ -10,6 +10,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MalformedMessageException;
 import io.lightmq.wire.entry.MessageEdit;
+import io.lightmq.wire.entry.Printable;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -144,7 +145,7 @@ final class DeadLetters {
     } catch (MalformedMessageException e) {
       log.warn(
           "A message for {} is damaged and is moved as it is, without the reason on it: {}",
-          queue,
+          Printable.of(queue),
           e.getMessage());
     }
     return new Mover.Goal(to, message, 0, reason);
@@ -192,13 +193,15 @@ final class DeadLetters {
       log.warn(
           "A message of {} is a dead letter after {} attempts (max-attempts = {}, redelivery-delay"
               + " = {}) and {}; last consumer {}, exception {}",
-          from.destination().name().name(),
+          from.destination().name().shown(),
           attempts,
           settings.maxAttempts(),
           settings.redelivery(),
-          to == null ? "is dropped, as dead-letter = none says" : "goes to " + to.name().name(),
-          last == null ? "unknown" : last.user() + "@" + last.connectionId(),
-          last == null ? null : last.exception());
+          to == null ? "is dropped, as dead-letter = none says" : "goes to " + to.name().shown(),
+          last == null ? "unknown" : Printable.of(last.user()) + "@" + last.connectionId(),
+          last == null || last.exception() == null
+              ? "unknown"
+              : Printable.of(last.exception()));
     }
   }
 

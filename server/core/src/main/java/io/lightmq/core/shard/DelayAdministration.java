@@ -10,6 +10,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
+import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.Iterator;
@@ -201,7 +202,7 @@ final class DelayAdministration {
   private JsonWriter cancel(@Nullable Found found, String id) {
     Subscription holder = found == null ? null : found.hour().subscription();
     if (found == null || holder == null || holder.isClosed()) {
-      throw new Refusal(FaultCode.BAD_REQUEST, "no delayed message has the id " + id);
+      throw new Refusal(FaultCode.BAD_REQUEST, "no delayed message has the id " + Printable.of(id));
     }
     boolean free = holder.isFree(found.lane(), found.sequence());
     if (!free
@@ -209,12 +210,12 @@ final class DelayAdministration {
         && !holder.isInFlight(found.lane(), found.sequence())) {
       throw new Refusal(
           FaultCode.RETRY_LATER,
-          "message " + id + " is so new that it is not confirmed to its sender yet; cancel again");
+          "message " + Printable.of(id) + " is so new that it is not confirmed to its sender yet; cancel again");
     }
     if (!free) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,
-          "message " + id + " is due and on its way to " + found.to().name().name());
+          "message " + Printable.of(id) + " is due and on its way to " + found.to().name().shown());
     }
     List<SequenceRange> ranges = List.of(new SequenceRange(found.lane(), found.sequence(), 1));
     if (!Settlements.isRecorded(holder, found.lane())) {

@@ -489,6 +489,6 @@ final class Delays {
 
   private String placeOf(DueHour hour) {
     Destination destination = state.destinations().find(hour.destinationId());
-    return destination == null ? "a deleted destination" : destination.name().name();
+    return destination == null ? "a deleted destination" : destination.name().shown();
   }
 }

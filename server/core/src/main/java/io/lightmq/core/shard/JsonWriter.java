@@ -1,5 +1,7 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.wire.entry.Printable;
+
 /** Builds JSON text: objects and arrays nest, names and texts are escaped. */
 final class JsonWriter {
   private final StringBuilder out = new StringBuilder(256);
@@ -68,13 +70,15 @@ final class JsonWriter {
     first = false;
   }
 
+  /** What Printable would escape is escaped here too, so that no terminal is moved by it. */
   private void quote(String text) {
+    boolean plain = Printable.isPlain(text);
     out.append('"');
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       if (c == '"' || c == '\\') {
         out.append('\\').append(c);
-      } else if (c < 0x20 || c == 0x7F || Character.isSurrogate(c)) {
+      } else if (!plain && (Character.isSurrogate(c) || !Printable.isPlain(String.valueOf(c)))) {
         out.append(String.format("\\u%04x", (int) c));
       } else {
         out.append(c);

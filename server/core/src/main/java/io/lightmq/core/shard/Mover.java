@@ -62,7 +62,7 @@ final class Mover {
 
     /** Names where the message is, as a user knows it. */
     default String place(Subscription from) {
-      return from.destination().name().name();
+      return from.destination().name().shown();
     }
 
     /** What the message is to be moved for instead, in the line of that; null for this. */

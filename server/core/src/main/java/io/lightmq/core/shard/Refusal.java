@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 
 /** The caller's mistake, or a limit: becomes a coded answer. Without stack trace, never logged. */
 final class Refusal extends RuntimeException {
@@ -10,9 +11,9 @@ final class Refusal extends RuntimeException {
   private final String text;
 
   Refusal(FaultCode code, String text) {
-    super(text, null, false, false);
+    super(Printable.line(text), null, false, false);
     this.code = code;
-    this.text = text;
+    this.text = Printable.line(text);
   }
 
   FaultCode code() {

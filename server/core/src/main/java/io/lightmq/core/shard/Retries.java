@@ -11,6 +11,7 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MalformedMessageException;
 import io.lightmq.wire.entry.MessageEdit;
 import io.lightmq.wire.entry.MessageReader;
+import io.lightmq.wire.entry.Printable;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Comparator;
@@ -73,8 +74,10 @@ final class Retries {
 
     @Override
     public String toString() {
-      String of = clientId == null ? "" : " of client id " + clientId;
-      return queue ? name : "topic " + name + ", subscription " + subscription + of;
+      String of = clientId == null ? "" : " of client id " + Printable.of(clientId);
+      return queue
+          ? Printable.of(name)
+          : "topic " + Printable.of(name) + ", subscription " + Printable.of(subscription) + of;
     }
   }
 
@@ -155,7 +158,7 @@ final class Retries {
     throw new Refusal(
         FaultCode.INVALID_SUBSCRIPTION,
         origin.subscription() == null
-            ? "it came from a subscription of topic " + origin.name() + " without a name"
+            ? "it came from a subscription of topic " + Printable.of(origin.name()) + " without a name"
             : "there is no " + origin);
   }
 

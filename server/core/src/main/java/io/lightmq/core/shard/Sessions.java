@@ -8,6 +8,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.Outcome;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -134,7 +135,7 @@ final class Sessions {
     if (session.clientId() != null) {
       throw new Refusal(
           FaultCode.CLIENT_ID_IN_USE,
-          "this connection has the client id \"" + session.clientId() + "\" already");
+          "this connection has the client id \"" + Printable.of(session.clientId()) + "\" already");
     }
     checkFree(command.clientId());
     claim(session, command.clientId());
@@ -155,11 +156,11 @@ final class Sessions {
       throw new Refusal(
           FaultCode.CLIENT_ID_IN_USE,
           "client id \""
-              + clientId
+              + Printable.of(clientId)
               + "\" is in use by connection "
               + user.peer().connectionId()
               + " of user "
-              + user.peer().userName()
+              + Printable.of(user.peer().userName())
               + " from "
               + user.peer().address());
     }

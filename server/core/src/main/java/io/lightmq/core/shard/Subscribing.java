@@ -19,6 +19,7 @@ import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -98,13 +99,13 @@ final class Subscribing {
     if (name.kind().isTemporary()) {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
-          "temporary destination " + name.name() + " does not exist; its connection has ended");
+          "temporary destination " + name.shown() + " does not exist; its connection has ended");
     }
     if (!createOnFirstUse || !mayCreate) {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
           (name.kind().isQueue() ? "queue " : "topic ")
-              + name.name()
+              + name.shown()
               + " does not exist and "
               + (createOnFirstUse
                   ? "the user may not create it"
@@ -197,7 +198,7 @@ final class Subscribing {
     if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
       throw new Refusal(
           FaultCode.NOT_OWNER,
-          "temporary destination " + name.name() + " may be consumed by its own connection only");
+          "temporary destination " + name.shown() + " may be consumed by its own connection only");
     }
     Destination destination = resolve(name, command.mayCreate());
     Subscription subscription =
@@ -249,7 +250,7 @@ final class Subscribing {
     if (queue != name.kind().isQueue()) {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
-          name.name()
+          name.shown()
               + " is a "
               + name.kind()
               + "; it cannot be consumed as "
@@ -303,12 +304,12 @@ final class Subscribing {
     if (kind == SubscriptionKind.DURABLE && key.clientId() == null) {
       throw new Refusal(
           FaultCode.INVALID_SUBSCRIPTION,
-          "durable subscription \"" + key.name() + "\" needs a connection with a client id");
+          "durable subscription \"" + Printable.of(key.name()) + "\" needs a connection with a client id");
     }
     if (destination.kind().isTemporary()) {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
-          "a temporary topic cannot have the durable subscription \"" + key.name() + "\"");
+          "a temporary topic cannot have the durable subscription \"" + Printable.of(key.name()) + "\"");
     }
     Subscription known = state.durableSubscription(key);
     if (known != null) {
@@ -365,7 +366,7 @@ final class Subscribing {
       throw new Refusal(
           FaultCode.LIMIT_REACHED,
           "topic "
-              + destination.name().name()
+              + destination.name().shown()
               + " has "
               + others
               + " durable subscriptions with a selector or without local messages; more are not"
@@ -378,15 +379,15 @@ final class Subscribing {
     return new Refusal(
         known.consumers() > 0 ? FaultCode.IN_USE : FaultCode.INVALID_SUBSCRIPTION,
         "subscription \""
-            + key.name()
+            + Printable.of(key.name())
             + "\" exists for topic "
-            + known.destination().name().name()
+            + known.destination().name().shown()
             + " as "
             + known.kind()
             + (known.noLocal() ? " without local messages" : "")
             + (known.selectorText() == null
                 ? " without a selector"
-                : " with the selector \"" + known.selectorText() + "\"")
+                : " with the selector \"" + Printable.of(known.selectorText()) + "\"")
             + " with "
             + known.consumers()
             + " consumers");
@@ -395,7 +396,7 @@ final class Subscribing {
   private static Refusal inUse(SubscriptionKey key) {
     return new Refusal(
         FaultCode.IN_USE,
-        "subscription \"" + key.name() + "\" has an active consumer; close that first");
+        "subscription \"" + Printable.of(key.name()) + "\" has an active consumer; close that first");
   }
 
   /** Closes what a connection has open; {@code seen} as in {@link #close}. */
@@ -438,10 +439,10 @@ final class Subscribing {
       throw new Refusal(
           FaultCode.INVALID_SUBSCRIPTION,
           "there is no durable subscription \""
-              + name
+              + Printable.of(name)
               + (key.clientId() == null
                   ? "\" without a client id"
-                  : "\" of client id " + key.clientId()));
+                  : "\" of client id " + Printable.of(key.clientId())));
     }
     if (known.consumers() > 0) {
       throw inUse(key);

@@ -9,6 +9,7 @@ import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.FrameDecoder;
 import io.lightmq.wire.ProtocolException;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
@@ -298,10 +299,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       return;
     }
     state = State.ENDING;
+    Frame.Goodbye bye = new Frame.Goodbye(code, text);
     if (code != FaultCode.OK && code != FaultCode.CLOSING) {
-      log.info("Closing {}: {} {}", describe(), code, text);
+      log.info("Closing {}: {} {}", describe(), code, bye.text());
     }
-    channel.writeAndFlush(new Frame.Goodbye(code, text)).addListener(ChannelFutureListener.CLOSE);
+    channel.writeAndFlush(bye).addListener(ChannelFutureListener.CLOSE);
   }
 
   private String describe() {
@@ -309,7 +311,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     return "connection "
         + handshake.connectionId()
         + " of "
-        + (open == null ? "an unknown user" : open.outbound().userName())
+        + (open == null ? "an unknown user" : Printable.of(open.outbound().userName()))
         + " from "
         + channel.remoteAddress();
   }

@@ -5,6 +5,7 @@ import io.lightmq.spi.Principal;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.scram.ScramClient;
 import io.lightmq.wire.scram.ScramCredential;
 import io.lightmq.wire.scram.ScramException;
@@ -114,7 +115,7 @@ final class Handshake {
       default ->
           throw Refusal.protocol(
               "mechanism "
-                  + start.mechanism()
+                  + Printable.of(start.mechanism())
                   + " is unknown; known are "
                   + ANONYMOUS
                   + " and "
@@ -179,7 +180,7 @@ final class Handshake {
             }
             return () -> done(principal, signature);
           } catch (ScramException e) {
-            return refused(exchange.userName() + ": " + e.getMessage());
+            return refused(Printable.of(exchange.userName()) + ": " + e.getMessage());
           }
         });
   }

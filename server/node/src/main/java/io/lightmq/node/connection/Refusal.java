@@ -1,6 +1,7 @@
 package io.lightmq.node.connection;
 
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 
 /** A request that cannot be granted: the caller's mistake, answered with a code. */
 final class Refusal extends Exception {
@@ -10,7 +11,7 @@ final class Refusal extends Exception {
   private final boolean fatal;
 
   private Refusal(FaultCode code, String text, boolean fatal) {
-    super(text, null, false, false);
+    super(Printable.line(text), null, false, false);
     this.code = code;
     this.fatal = fatal;
   }

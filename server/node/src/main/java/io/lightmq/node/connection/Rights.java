@@ -4,6 +4,7 @@ import io.lightmq.spi.Authorizer;
 import io.lightmq.spi.Authorizer.Action;
 import io.lightmq.spi.Principal;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import java.util.Locale;
 
 /** What one connection's user may do: the only place of the broker that asks the authorizer. */
@@ -20,7 +21,7 @@ record Rights(Principal principal, Authorizer authorizer) {
       throw Refusal.of(
           FaultCode.NOT_AUTHORIZED,
           "user "
-              + principal.name()
+              + Printable.of(principal.name())
               + " lacks the right "
               + action.name().toLowerCase(Locale.ROOT)
               + (destination.equals(BROKER) ? " on this broker" : " on " + destination));
