@@ -117,6 +117,11 @@ record ClientSettings(
   static ClientSettings of(ClientUri uri) {
     Map<String, String> options = new LinkedHashMap<>();
     for (Map.Entry<String, String> option : uri.options().entrySet()) {
+      if (options.containsKey("password") && known(option.getKey()) == null) {
+        throw new IllegalArgumentException(
+            "an option behind the password is unknown; it may be a part of it and is not shown: in"
+                + " a value write & as %26");
+      }
       String name = canonical(option.getKey());
       if (options.put(name, option.getValue()) != null) {
         throw new IllegalArgumentException("the option " + name + " is given twice");

@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The factory as a bean, as containers see it. */
@@ -136,5 +137,20 @@ class FactoryOptionsTest {
         .isNotEqualTo(new LightmqConnectionFactory("lightmq://h:1", "a", "x"))
         .isNotEqualTo("lightmq://h:1");
     assertThat(factory.toString()).isEqualTo("LightmqConnectionFactory[lightmq://h:1 {user=a}]");
+  }
+
+  @Test
+  void thePieceOfAPasswordBehindAnAmpersandIsNotShown() {
+    for (String uri :
+        List.of(
+            "lightmq://h?user=a&password=begin&SECRET=tail",
+            "lightmq://h?password=begin&SECRET",
+            "lightmq:mem?password=begin&SE=CRET&x")) {
+      assertThatThrownBy(() -> new LightmqConnectionFactory(uri))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("%26")
+          .message()
+          .doesNotContain("SE", "CRET", "tail", "begin");
+    }
   }
 }

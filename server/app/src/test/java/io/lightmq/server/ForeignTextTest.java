@@ -367,6 +367,17 @@ class ForeignTextTest {
   }
 
   @Test
+  void whoIsRefusedAgainAndAgainWritesFewLines() throws Exception {
+    root.setLevel(Level.INFO);
+    for (int i = 0; i < 300; i++) {
+      run(new Attack(At.AUTH, text -> new Frame.AuthStart(text, new byte[0])), HOSTILE.get(1));
+    }
+    long chars = logged.stream().mapToLong(event -> event.getFormattedMessage().length()).sum();
+    assertThat(logged.size()).as("lines").isBetween(1, 60);
+    assertThat(chars).isLessThan(60L * 500);
+  }
+
+  @Test
   void everyTextOfEveryFrameOfAClientIsAmongThem() {
     Set<String> texts = new TreeSet<>();
     for (Class<?> frame : Frame.class.getPermittedSubclasses()) {

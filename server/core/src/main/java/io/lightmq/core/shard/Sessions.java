@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The connections that are attached, by connection, link and client id. */
@@ -151,6 +152,11 @@ final class Sessions {
               + " characters, this one has "
               + clientId.length());
     }
+    if (!mayBeClientId(clientId, state::hasDurableOf)) {
+      throw new Refusal(
+          FaultCode.BAD_REQUEST,
+          "a client id has no control characters, this one is \"" + Printable.of(clientId) + "\"");
+    }
     PeerSession user = byClientId.get(clientId);
     if (user != null) {
       throw new Refusal(
@@ -164,6 +170,11 @@ final class Sessions {
               + " from "
               + user.peer().address());
     }
+  }
+
+  /** A client id is shown to people; who has subscriptions of an older broker may come back. */
+  static boolean mayBeClientId(String clientId, Predicate<String> hasSubscriptions) {
+    return !Subscribing.hasControl(clientId) || hasSubscriptions.test(clientId);
   }
 
   private void claim(PeerSession session, String clientId) {

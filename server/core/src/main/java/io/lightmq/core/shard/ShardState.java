@@ -109,6 +109,11 @@ final class ShardState {
     return durableSubscriptions.get(key);
   }
 
+  /** Whether a durable subscription belongs to a client id; looks at all of them. */
+  boolean hasDurableOf(String clientId) {
+    return durableSubscriptions.keySet().stream().anyMatch(key -> clientId.equals(key.clientId()));
+  }
+
   /** A number that no snapshot of this state had. */
   long nextPicture() {
     return ++pictures;

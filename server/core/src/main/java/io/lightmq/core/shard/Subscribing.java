@@ -273,6 +273,21 @@ final class Subscribing {
     return new SubscriptionKey(session.clientId(), name);
   }
 
+  /** A name that is about to be kept; one of an older broker is taken as it is. */
+  private static void checkNew(SubscriptionKey key) {
+    if (hasControl(key.name())) {
+      throw new Refusal(
+          FaultCode.INVALID_SUBSCRIPTION,
+          "a subscription's name has no control characters, this one is \""
+              + Printable.of(key.name())
+              + "\"");
+    }
+  }
+
+  static boolean hasControl(String name) {
+    return name.chars().anyMatch(Character::isISOControl);
+  }
+
   private Subscription shared(
       PeerSession session,
       Destination destination,
@@ -286,6 +301,7 @@ final class Subscribing {
       }
       return known;
     }
+    checkNew(key);
     selectors.take(interest.selector());
     Subscription opened =
         destination.open(
@@ -323,6 +339,8 @@ final class Subscribing {
       if (same) {
         return known;
       }
+    } else {
+      checkNew(key);
     }
     checkPartial(destination, interest, known);
     selectors.take(interest.selector());

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * One client's connection, from accept to close, on its event loop: handshake, then attach, then
@@ -37,6 +38,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private final Door door;
   private final FrameDecoder decoder;
   private final InboundGate gate;
+  private final PeerLog peerLog;
   private final ReadPause pause;
   private final Handshake handshake;
   private final StallWatch stallWatch;
@@ -66,14 +68,20 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private record Session(Outbound outbound, CreditLine credit, Requests requests) {}
 
   ClientConnection(
-      Channel channel, Door door, FrameDecoder decoder, InboundGate gate, long connectionId) {
+      Channel channel,
+      Door door,
+      FrameDecoder decoder,
+      InboundGate gate,
+      PeerLog peerLog,
+      long connectionId) {
     this.channel = channel;
+    this.peerLog = peerLog;
     this.door = door;
     this.decoder = decoder;
     this.gate = gate;
     this.pause = new ReadPause(channel);
     this.stallWatch = new StallWatch(channel);
-    this.handshake = new Handshake(door, connectionId, channel, this);
+    this.handshake = new Handshake(door, connectionId, channel, peerLog, this);
   }
 
   /** Counts what goes out; belongs directly above the socket. */
@@ -102,7 +110,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       return;
     }
     if (stallWatch.stalled()) {
-      log.warn("Closing {}: nothing went out for {} ms", describe(), door.settings().stallMillis());
+      peerLog.write(
+          Level.WARN,
+          channel,
+          "Closing {}: nothing went out for {} ms",
+          describe(),
+          door.settings().stallMillis());
       channel.close();
       return;
     }
@@ -301,7 +314,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     state = State.ENDING;
     Frame.Goodbye bye = new Frame.Goodbye(code, text);
     if (code != FaultCode.OK && code != FaultCode.CLOSING) {
-      log.info("Closing {}: {} {}", describe(), code, bye.text());
+      peerLog.write(Level.INFO, channel, "Closing {}: {} {}", describe(), code, bye.text());
     }
     channel.writeAndFlush(bye).addListener(ChannelFutureListener.CLOSE);
   }
@@ -347,7 +360,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       log.debug("Lost {}", describe(), cause);
       channel.close();
     } else {
-      log.error("Closing {} after an unexpected error", describe(), cause);
+      peerLog.write(
+          Level.ERROR, channel, "Closing {} after an unexpected error", describe(), cause);
       end(FaultCode.BROKER_FAILED, "unexpected error in the connection; the broker's log has it");
     }
   }

@@ -15,15 +15,19 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** All client connections of a broker: sets up each channel that a listener accepts. */
 @SuppressWarnings("FutureReturnValueIgnored") // closing is waited for where it matters
 public final class Connections extends ChannelInitializer<Channel> {
+  private static final Logger log = LoggerFactory.getLogger(Connections.class);
   private static final int CLOSE_SECONDS = 5;
 
   private final Door door;
   private final AtomicLong ids = new AtomicLong();
   private final Set<Channel> open = ConcurrentHashMap.newKeySet();
+  private final PeerLog peerLog = new PeerLog(log, System::nanoTime);
 
   public Connections(Door door) {
     this.door = door;
@@ -46,7 +50,7 @@ public final class Connections extends ChannelInitializer<Channel> {
             new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
     InboundGate gate = new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests());
-    ClientConnection connection = new ClientConnection(channel, door, decoder, gate, nextId());
+    ClientConnection connection = new ClientConnection(channel, door, decoder, gate, peerLog, nextId());
     channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));
     channel.pipeline().addFirst(connection.stallWatch());
     channel.pipeline().addLast(gate, decoder, connection);

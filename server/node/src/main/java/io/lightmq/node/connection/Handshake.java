@@ -20,6 +20,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The first frames of a connection, up to a known user. On the event loop, but for what may block
@@ -35,6 +36,7 @@ final class Handshake {
   private final Door door;
   private final long connectionId;
   private final Channel channel;
+  private final PeerLog peerLog;
   private final Events events;
   private Step step = Step.HELLO;
   private @Nullable ScramServer scram;
@@ -63,10 +65,12 @@ final class Handshake {
     void apply();
   }
 
-  Handshake(Door door, long connectionId, Channel channel, Events events) {
+  Handshake(
+      Door door, long connectionId, Channel channel, PeerLog peerLog, Events events) {
     this.door = door;
     this.connectionId = connectionId;
     this.channel = channel;
+    this.peerLog = peerLog;
     this.events = events;
   }
 
@@ -209,7 +213,8 @@ final class Handshake {
     try {
       return work.call();
     } catch (Exception e) {
-      log.error("The authenticator failed for connection {}", connectionId, e);
+      peerLog.write(
+          Level.ERROR, channel, "The authenticator failed for connection {}", connectionId, e);
       return () ->
           events.end(
               FaultCode.RETRY_LATER, "the broker could not check the user; its log says why");
