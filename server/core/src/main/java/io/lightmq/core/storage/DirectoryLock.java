@@ -44,9 +44,9 @@ final class DirectoryLock implements AutoCloseable {
       FileChannel channel =
           FileChannel.open(
               real.resolve(NAME),
-              StandardOpenOption.CREATE,
-              StandardOpenOption.READ,
-              StandardOpenOption.WRITE);
+              Set.of(
+                  StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+              OwnerOnly.file());
       FileLock lock = channel.tryLock();
       if (lock == null) {
         String pid = read(channel);

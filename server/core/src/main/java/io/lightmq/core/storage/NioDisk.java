@@ -9,8 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -24,9 +22,6 @@ import java.util.Set;
  * never interrupted may use it.
  */
 public final class NioDisk implements Disk, AutoCloseable {
-  private static final Set<PosixFilePermission> OWNER_ONLY =
-      PosixFilePermissions.fromString("rwx------");
-
   private final Path root;
   private final DirectoryLock lock;
 
@@ -36,14 +31,22 @@ public final class NioDisk implements Disk, AutoCloseable {
   }
 
   /**
-   * Opens a data directory, creating it if missing (only its owner may enter it), and locks it.
+   * Opens a data directory, creating it if missing, and locks it. All that a broker has in it is
+   * its owner's alone, now and later.
    *
    * @throws IOException if another broker has it; the message names directory and process
    */
   public static NioDisk open(Path directory) throws IOException {
     Path absolute = directory.toAbsolutePath().normalize();
     createPrivately(absolute);
-    return new NioDisk(absolute, DirectoryLock.take(absolute));
+    DirectoryLock lock = DirectoryLock.take(absolute);
+    try {
+      OwnerOnly.tighten(absolute);
+    } catch (IOException | RuntimeException e) {
+      lock.close();
+      throw e;
+    }
+    return new NioDisk(absolute, lock);
   }
 
   /** The directory. */
@@ -53,19 +56,24 @@ public final class NioDisk implements Disk, AutoCloseable {
 
   @Override
   public DiskFile create(String name) throws IOException {
+    Path path = path(name);
     return new NioFile(
         name,
+        path,
         FileChannel.open(
-            path(name),
-            StandardOpenOption.CREATE_NEW,
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE));
+            path,
+            Set.of(
+                StandardOpenOption.CREATE_NEW,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE),
+            OwnerOnly.file()));
   }
 
   @Override
   public DiskFile open(String name) throws IOException {
+    Path path = path(name);
     return new NioFile(
-        name, FileChannel.open(path(name), StandardOpenOption.READ, StandardOpenOption.WRITE));
+        name, path, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
   @Override
@@ -93,7 +101,7 @@ public final class NioDisk implements Disk, AutoCloseable {
 
   @Override
   public void createFolder(String folder) throws IOException {
-    createDurably(path(folder));
+    createPrivately(path(folder));
   }
 
   @Override
@@ -142,11 +150,7 @@ public final class NioDisk implements Disk, AutoCloseable {
       return;
     }
     createDurably(parent);
-    if (directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-      Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
-    } else {
-      Files.createDirectory(directory);
-    }
+    Files.createDirectory(directory, OwnerOnly.directory());
     force(parent);
   }
 
@@ -170,12 +174,15 @@ public final class NioDisk implements Disk, AutoCloseable {
     }
   }
 
+  /** A file whose failures name it: the system's own texts say only what is wrong. */
   private static final class NioFile implements DiskFile {
     private final String name;
+    private final Path path;
     private final FileChannel channel;
 
-    NioFile(String name, FileChannel channel) {
+    NioFile(String name, Path path, FileChannel channel) {
       this.name = name;
+      this.path = path;
       this.channel = channel;
     }
 
@@ -187,22 +194,34 @@ public final class NioDisk implements Disk, AutoCloseable {
     @Override
     public int read(long fileOffset, ByteBuffer into) throws IOException {
       int total = 0;
-      while (into.hasRemaining()) {
-        int count = channel.read(into, fileOffset + total);
-        if (count < 0) {
-          break;
+      try {
+        while (into.hasRemaining()) {
+          int count = channel.read(into, fileOffset + total);
+          if (count < 0) {
+            break;
+          }
+          total += count;
         }
-        total += count;
+      } catch (IOException e) {
+        throw failed("cannot be read at " + (fileOffset + total), e);
       }
       return total;
     }
 
     @Override
     public void write(long fileOffset, ByteBuffer... from) throws IOException {
+      try {
+        writeAll(fileOffset, from);
+      } catch (IOException e) {
+        throw failed("cannot be written at " + fileOffset, e);
+      }
+    }
+
+    private void writeAll(long fileOffset, ByteBuffer... from) throws IOException {
       if (from.length == 1) {
         long at = fileOffset;
         while (from[0].hasRemaining()) {
-          at += progress(channel.write(from[0], at), at);
+          at += progress(channel.write(from[0], at));
         }
         return;
       }
@@ -216,30 +235,46 @@ public final class NioDisk implements Disk, AutoCloseable {
         while (!from[first].hasRemaining()) {
           first++;
         }
-        remaining -= progress(channel.write(from, first, from.length - first), fileOffset);
+        remaining -= progress(channel.write(from, first, from.length - first));
       }
     }
 
-    private long progress(long count, long fileOffset) throws IOException {
+    private static long progress(long count) throws IOException {
       if (count <= 0) {
-        throw new EOFException("file " + name + " took no bytes at " + fileOffset);
+        throw new EOFException("it took no bytes");
       }
       return count;
     }
 
     @Override
     public void force() throws IOException {
-      channel.force(false);
+      try {
+        channel.force(false);
+      } catch (IOException e) {
+        throw failed("cannot be forced", e);
+      }
     }
 
     @Override
     public long size() throws IOException {
-      return channel.size();
+      try {
+        return channel.size();
+      } catch (IOException e) {
+        throw failed("does not tell its size", e);
+      }
     }
 
     @Override
     public void truncate(long size) throws IOException {
-      channel.truncate(size);
+      try {
+        channel.truncate(size);
+      } catch (IOException e) {
+        throw failed("cannot be cut to " + size + " bytes", e);
+      }
+    }
+
+    private IOException failed(String what, IOException cause) {
+      return new IOException(path + " " + what + ": " + FileFaults.reason(cause), cause);
     }
 
     @Override

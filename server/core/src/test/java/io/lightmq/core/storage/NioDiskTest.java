@@ -11,6 +11,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,66 @@ class NioDiskTest {
     NioDisk.open(created).close();
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(created)))
         .isEqualTo("rwx------");
+  }
+
+  @Test
+  void whatABrokerHasIsItsOwnersAloneWhoeverMadeTheDirectory() throws Exception {
+    assumeTrue(Files.getFileStore(directory).supportsFileAttributeView("posix"));
+    Path made = Files.createDirectory(directory.resolve("volume"));
+    Path journal = Files.createDirectory(made.resolve("journal"));
+    Path old = Files.writeString(journal.resolve("1.jnl"), "CARD 4111");
+    Path users = Files.writeString(made.resolve("users"), "x");
+    for (Path path : new Path[] {made, journal}) {
+      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+    for (Path path : new Path[] {old, users}) {
+      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rw-r--r--"));
+    }
+    try (NioDisk disk = NioDisk.open(made)) {
+      disk.createFolder("segments");
+      disk.create("segments/1.log").close();
+      disk.create("ballast").close();
+    }
+    try (Stream<Path> all = Files.walk(made)) {
+      assertThat(all.toList())
+          .hasSize(8)
+          .allSatisfy(
+              path ->
+                  assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                      .as(path.toString())
+                      .isEqualTo(Files.isDirectory(path) ? "rwx------" : "rw-------"));
+    }
+  }
+
+  @Test
+  void whatIsNotTheBrokersIsLeftAsItIs() throws Exception {
+    assumeTrue(Files.getFileStore(directory).supportsFileAttributeView("posix"));
+    Path home = Files.createDirectory(directory.resolve("home"));
+    Path other = Files.createDirectory(home.resolve("public"));
+    Path target = Files.writeString(directory.resolve("target"), "x");
+    Files.createSymbolicLink(home.resolve("segments"), target);
+    for (Path path : new Path[] {home, other, target}) {
+      Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+    NioDisk.open(home).close();
+    for (Path path : new Path[] {home, other, target}) {
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+          .isEqualTo("rwxr-xr-x");
+    }
+  }
+
+  @Test
+  void aFailureOfAFileNamesIt() throws Exception {
+    try (NioDisk disk = NioDisk.open(directory)) {
+      DiskFile file = disk.create("store");
+      file.close();
+      String path = directory.resolve("store").toRealPath().toString();
+      assertThatThrownBy(() -> file.read(7, ByteBuffer.allocate(1)))
+          .hasMessage(path + " cannot be read at 7: it is closed");
+      assertThatThrownBy(() -> file.write(0, bytes("x")))
+          .hasMessage(path + " cannot be written at 0: it is closed");
+      assertThatThrownBy(file::force).hasMessage(path + " cannot be forced: it is closed");
+    }
   }
 
   @Test
