@@ -175,7 +175,7 @@ class EmbeddedBrokersTest {
 
   @Test
   void usersThatAServerHasLeftInTheDirectoryAreLetInWithTheirPassword() throws Exception {
-    UserStore.open(directory, false, false).users().put("ann", "secret", Set.of("user"));
+    UserStore.open(directory, false, false).put("ann", "secret", Set.of("user"));
     LightmqConnectionFactory factory = factory("lightmq:file:" + directory);
     factory.createConnection("ann", "secret").close();
     factory.createConnection().close();

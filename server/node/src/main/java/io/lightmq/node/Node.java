@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,7 @@ public final class Node implements AutoCloseable {
   private final Broker broker;
   private final Connections connections;
   private final List<Channel> listeners;
+  private final Verbs verbs;
   private final Owned owned;
 
   /** What ends last, in this order. */
@@ -65,6 +67,7 @@ public final class Node implements AutoCloseable {
       Broker broker,
       Connections connections,
       List<Channel> listeners,
+      Verbs verbs,
       Owned owned) {
     this.settings = settings;
     this.memory = memory;
@@ -72,6 +75,7 @@ public final class Node implements AutoCloseable {
     this.broker = broker;
     this.connections = connections;
     this.listeners = listeners;
+    this.verbs = verbs;
     this.owned = owned;
   }
 
@@ -92,11 +96,13 @@ public final class Node implements AutoCloseable {
       Loop admin = loops.open("admin");
       NetworkMemory memory = new NetworkMemory(settings);
       CreditLedger credit = new CreditLedger(settings.credit());
+      UUID storeId = loops.ids().next();
+      Verbs verbs = new Verbs(security.authenticator(), admin::execute);
       Connections connections =
           new Connections(
               new Door(
                   settings.connections(),
-                  loops.ids().next(),
+                  storeId,
                   broker.epoch(),
                   broker::submit,
                   admin::execute,
@@ -104,11 +110,14 @@ public final class Node implements AutoCloseable {
                   credit,
                   new DeliveryBudget(settings.deliveryBytes()),
                   new FrameBudget(settings.commitBytes()),
-                  new FrameBudget(settings.requestBytes())));
+                  new FrameBudget(settings.requestBytes()),
+                  verbs));
       for (SocketAddress address : transport.addresses()) {
         listeners.add(listen(transport, memory, connections, address));
       }
-      return new Node(settings, memory, credit, broker, connections, listeners, owned);
+      Node node = new Node(settings, memory, credit, broker, connections, listeners, verbs, owned);
+      verbs.begin(node);
+      return node;
     } catch (IOException | RuntimeException e) {
       listeners.forEach(listener -> listener.close().awaitUninterruptibly());
       closeAfterFailure(broker, owned, e);
@@ -180,6 +189,19 @@ public final class Node implements AutoCloseable {
   /** Completes with the cause when the broker has ended after a failure. */
   public CompletableFuture<Throwable> failure() {
     return broker.failure();
+  }
+
+  /**
+   * Says what is to happen when somebody who may manage asks the broker to stop; without it such a
+   * request is refused. Told on a thread of the broker's, so it must not wait for its end.
+   */
+  public void whenStopIsAsked(Runnable action) {
+    verbs.whenStopIsAsked(action);
+  }
+
+  /** Ends the connections of a user. Any thread; returns at once. */
+  void endOf(String userName, String why) {
+    connections.endOf(userName, why);
   }
 
   /** Ends all connections because the broker cannot go on. Any thread; returns at once. */

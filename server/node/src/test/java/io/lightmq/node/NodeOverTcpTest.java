@@ -83,7 +83,7 @@ class NodeOverTcpTest {
             0);
     NodeSettings settings =
         new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB);
-    UserStore users = UserStore.open(directory, true, false).users();
+    UserStore users = UserStore.open(directory, true, false);
     return Node.start(
         settings,
         disk,

@@ -45,7 +45,6 @@ sealed interface SuiteBroker extends AutoCloseable {
   private static void createUser(Path data) throws IOException {
     Files.createDirectories(data);
     UserStore.open(data, true, false)
-        .users()
         .put(AdministeredObjects.USER, AdministeredObjects.USER, Set.of(RoleAuthorizer.USER));
   }
 

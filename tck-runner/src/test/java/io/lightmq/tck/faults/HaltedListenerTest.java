@@ -88,7 +88,7 @@ class HaltedListenerTest {
             80,
             0,
             0);
-    UserStore users = UserStore.open(directory, true, false).users();
+    UserStore users = UserStore.open(directory, true, false);
     node =
         Node.start(
             new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB),

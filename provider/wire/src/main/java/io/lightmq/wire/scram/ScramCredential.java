@@ -1,6 +1,7 @@
 package io.lightmq.wire.scram;
 
 import java.security.SecureRandom;
+import java.util.Base64;
 
 /**
  * What a broker stores of a user's password: enough to check it, not to know it.
@@ -20,6 +21,7 @@ public record ScramCredential(byte[] salt, int iterations, byte[] storedKey, byt
   public static final int DEFAULT_ITERATIONS = 15_000;
 
   private static final int SALT_BYTES = 16;
+  private static final int MAX_TEXT_CHARS = 1_000;
 
   public ScramCredential {
     if (salt.length < 8
@@ -50,5 +52,44 @@ public record ScramCredential(byte[] salt, int iterations, byte[] storedKey, byt
   public static ScramCredential of(String password, byte[] salt, int iterations) {
     byte[] salted = Scram.saltedPassword(password, salt, iterations);
     return new ScramCredential(salt, iterations, Scram.storedKey(salted), Scram.serverKey(salted));
+  }
+
+  /** The credential as one text, to be read by {@link #parse}: the four fields behind colons. */
+  public String text() {
+    return iterations
+        + ":"
+        + Scram.base64(salt)
+        + ":"
+        + Scram.base64(storedKey)
+        + ":"
+        + Scram.base64(serverKey);
+  }
+
+  /**
+   * Reads {@link #text}.
+   *
+   * @throws IllegalArgumentException if it is none; the text is a secret and not repeated
+   */
+  public static ScramCredential parse(String text) {
+    String[] fields = text.split(":", -1);
+    if (fields.length != 4 || text.length() > MAX_TEXT_CHARS) {
+      throw new IllegalArgumentException(
+          "a credential has 4 fields and at most "
+              + MAX_TEXT_CHARS
+              + " characters, not "
+              + fields.length
+              + " and "
+              + text.length());
+    }
+    try {
+      Base64.Decoder base64 = Base64.getDecoder();
+      return new ScramCredential(
+          base64.decode(fields[1]),
+          Integer.parseInt(fields[0]),
+          base64.decode(fields[2]),
+          base64.decode(fields[3]));
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("a credential begins with the number of iterations", e);
+    }
   }
 }

@@ -2,39 +2,39 @@ package io.lightmq.core.shard;
 
 import io.lightmq.wire.entry.Printable;
 
-/** Builds JSON text: objects and arrays nest, names and texts are escaped. */
-final class JsonWriter {
+/** Builds the JSON that answers an admin verb: objects and arrays nest, names and texts are escaped. */
+public final class JsonWriter {
   private final StringBuilder out = new StringBuilder(256);
   private boolean first = true;
 
-  JsonWriter beginObject() {
+  public JsonWriter beginObject() {
     separate();
     out.append('{');
     first = true;
     return this;
   }
 
-  JsonWriter endObject() {
+  public JsonWriter endObject() {
     out.append('}');
     first = false;
     return this;
   }
 
-  JsonWriter beginArray() {
+  public JsonWriter beginArray() {
     separate();
     out.append('[');
     first = true;
     return this;
   }
 
-  JsonWriter endArray() {
+  public JsonWriter endArray() {
     out.append(']');
     first = false;
     return this;
   }
 
   /** The name of the next value. */
-  JsonWriter name(String name) {
+  public JsonWriter name(String name) {
     separate();
     quote(name);
     out.append(':');
@@ -42,21 +42,21 @@ final class JsonWriter {
     return this;
   }
 
-  JsonWriter text(String name, String value) {
+  public JsonWriter text(String name, String value) {
     name(name);
     separate();
     quote(value);
     return this;
   }
 
-  JsonWriter number(String name, long value) {
+  public JsonWriter number(String name, long value) {
     name(name);
     separate();
     out.append(value);
     return this;
   }
 
-  JsonWriter flag(String name, boolean value) {
+  public JsonWriter flag(String name, boolean value) {
     name(name);
     separate();
     out.append(value);

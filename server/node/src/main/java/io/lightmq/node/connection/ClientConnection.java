@@ -213,6 +213,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             door.commits(),
             channel.alloc(),
             door.shard(),
+            door.verbs(),
             this);
     gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
@@ -317,6 +318,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       peerLog.write(Level.INFO, channel, "Closing {}: {} {}", describe(), code, bye.text());
     }
     channel.writeAndFlush(bye).addListener(ChannelFutureListener.CLOSE);
+  }
+
+  /** Ends the connection if it belongs to a user. On the event loop. */
+  void endOf(String userName, String why) {
+    Session open = session;
+    if (open != null && open.outbound().userName().equals(userName)) {
+      end(FaultCode.NOT_AUTHORIZED, why);
+    }
   }
 
   private String describe() {

@@ -91,6 +91,21 @@ public final class Connections extends ChannelInitializer<Channel> {
     endAll(FaultCode.BROKER_FAILED, why);
   }
 
+  /** Ends the connections of a user who may not be here any more. Any thread; returns at once. */
+  public void endOf(String userName, String why) {
+    for (Channel channel : open) {
+      channel
+          .eventLoop()
+          .execute(
+              () -> {
+                ClientConnection connection = channel.pipeline().get(ClientConnection.class);
+                if (connection != null) {
+                  connection.endOf(userName, why);
+                }
+              });
+    }
+  }
+
   private void endAll(FaultCode code, String why) {
     for (Channel channel : open) {
       channel.eventLoop().execute(() -> end(channel, code, why));

@@ -15,6 +15,7 @@ import java.util.function.Consumer;
  * @param admin runs what may block
  * @param commits for commits, from their first bytes until the shard has copied their messages
  * @param requests for other long frames while they arrive
+ * @param verbs the admin verbs that are not the shard's
  */
 public record Door(
     ConnectionSettings settings,
@@ -26,4 +27,5 @@ public record Door(
     CreditLedger credit,
     DeliveryBudget deliveries,
     FrameBudget commits,
-    FrameBudget requests) {}
+    FrameBudget requests,
+    NodeVerbs verbs) {}

@@ -35,6 +35,7 @@ final class Requests {
   private final FrameBudget commits;
   private final ByteBufAllocator allocator;
   private final Consumer<Command> shard;
+  private final NodeVerbs verbs;
   private final Wakes wakes;
   private final Resources resources;
   private final AtomicInteger heldRuns = new AtomicInteger();
@@ -63,6 +64,7 @@ final class Requests {
       FrameBudget commits,
       ByteBufAllocator allocator,
       Consumer<Command> shard,
+      NodeVerbs verbs,
       Wakes wakes) {
     this.settings = settings;
     this.rights = rights;
@@ -71,6 +73,7 @@ final class Requests {
     this.commits = commits;
     this.allocator = allocator;
     this.shard = shard;
+    this.verbs = verbs;
     this.wakes = wakes;
     this.resources = new Resources(settings);
   }
@@ -194,7 +197,12 @@ final class Requests {
       submit(correlation, new Command.DeleteTemporary(peer, correlation, delete.destination()));
     } else if (frame instanceof Frame.Admin admin) {
       rights.demand(Action.MANAGE, admin.arguments().getOrDefault("name", Rights.BROKER));
-      submit(correlation, new Command.Admin(peer, correlation, admin.verb(), admin.arguments()));
+      if (verbs.has(admin.verb())) {
+        open++;
+        verbs.execute(peer, correlation, admin.verb(), admin.arguments());
+      } else {
+        submit(correlation, new Command.Admin(peer, correlation, admin.verb(), admin.arguments()));
+      }
     } else {
       FrameCodec.release(frame);
       throw Refusal.protocol(

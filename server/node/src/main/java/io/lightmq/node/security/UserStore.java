@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.lightmq.spi.Authenticator;
 import io.lightmq.spi.Principal;
+import io.lightmq.wire.entry.NearNames;
+import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.scram.ScramCredential;
 import java.io.IOException;
 import java.net.URLDecoder;
@@ -35,8 +37,9 @@ import java.util.TreeMap;
  *   user:&lt;name, percent-encoded&gt;:&lt;roles, comma-separated&gt;:&lt;iterations&gt;:&lt;salt&gt;:&lt;stored key&gt;:&lt;server key&gt;
  * </pre>
  *
- * <p>The three last fields are base64; passwords are not in it. The file is replaced as a whole:
- * written aside, forced, renamed, directory forced. Any thread.
+ * <p>The three last fields are base64; passwords are not in it. A file without users is that of a
+ * first start that has not succeeded yet. The file is replaced as a whole: written aside, forced,
+ * renamed, directory forced. At most 10,000 users. Any thread.
  */
 public final class UserStore implements Authenticator {
   private static final String HEADER = "lightmq-users 1";
@@ -47,6 +50,7 @@ public final class UserStore implements Authenticator {
 
   private static final int MAX_FILE_BYTES = 16 << 20;
   private static final int MAX_NAME_BYTES = 255;
+  private static final int MAX_USERS = 10_000;
   private static final int KEY_BYTES = 32;
   private static final int PASSWORD_LENGTH = 20;
 
@@ -67,29 +71,28 @@ public final class UserStore implements Authenticator {
     this.anonymousFromLoopback = anonymousFromLoopback;
   }
 
-  /**
-   * What {@link UserStore#open} found.
-   *
-   * @param adminPassword of the user {@code admin} if it was created just now; shown once and known
-   *     to nobody afterwards
-   */
-  public record Opened(UserStore users, Optional<String> adminPassword) {}
+  /** A user as others may see it. */
+  public record User(String name, Set<String> roles) {
+    public User {
+      roles = Set.copyOf(roles);
+    }
+  }
 
   /**
-   * Reads the users in a data directory; without a file makes one with a user {@code admin}. In a
-   * directory that a broker has used, a missing file is a lost one, and a new one would silently
-   * forget all users: that is refused unless it was asked for.
+   * Reads the users in a data directory; without a file makes one without users. In a directory
+   * that a broker has used, a missing file is a lost one, and a new one would silently forget all
+   * users: that is refused unless it was asked for.
    *
    * @param anonymousFromLoopback whether who comes from this machine without a user is let in
    * @param replaceLost whether a lost file is replaced
    * @throws IOException if the file cannot be read or written, is lost, or a line is damaged
    */
-  public static Opened open(Path directory, boolean anonymousFromLoopback, boolean replaceLost)
+  public static UserStore open(Path directory, boolean anonymousFromLoopback, boolean replaceLost)
       throws IOException {
     UserStore store = new UserStore(directory.resolve(FILE), anonymousFromLoopback);
     if (Files.exists(store.file)) {
       store.read();
-      return new Opened(store, Optional.empty());
+      return store;
     }
     if (!replaceLost && Files.exists(directory.resolve(STORE))) {
       throw new IOException(
@@ -100,9 +103,23 @@ public final class UserStore implements Authenticator {
               + " with a new user admin");
     }
     store.random.nextBytes(store.unknownUserKey);
-    String password = store.newPassword();
-    store.put("admin", password, Set.of(RoleAuthorizer.ADMIN));
-    return new Opened(store, Optional.of(password));
+    store.write();
+    return store;
+  }
+
+  /**
+   * Makes the user {@code admin} if there is no user at all; to be called when nothing of a start
+   * can fail any more, so that who reads the password can use it.
+   *
+   * @return the password, shown once and known to nobody afterwards; empty if there are users
+   */
+  public synchronized Optional<String> makeFirst() throws IOException {
+    if (!users.isEmpty()) {
+      return Optional.empty();
+    }
+    String password = newPassword();
+    put("admin", password, Set.of(RoleAuthorizer.ADMIN));
+    return Optional.of(password);
   }
 
   /**
@@ -112,8 +129,83 @@ public final class UserStore implements Authenticator {
    */
   public static Optional<UserStore> find(Path directory) throws IOException {
     return Files.exists(directory.resolve(FILE))
-        ? Optional.of(open(directory, false, false).users())
+        ? Optional.of(open(directory, false, false))
         : Optional.empty();
+  }
+
+  /** All users, by name. */
+  public synchronized List<User> list() {
+    List<User> all = new ArrayList<>();
+    for (Credential user : users.values()) {
+      all.add(new User(user.principal().name(), user.principal().roles()));
+    }
+    return all;
+  }
+
+  /**
+   * Adds a user.
+   *
+   * @throws IllegalArgumentException if there is one of this name, or a name or role cannot be
+   */
+  public synchronized void add(String name, ScramCredential made, Set<String> roles)
+      throws IOException {
+    if (users.containsKey(name)) {
+      throw new IllegalArgumentException(
+          "the user "
+              + Printable.of(name)
+              + " exists already; set-password gives it another password, remove ends it");
+    }
+    if (users.size() >= MAX_USERS) {
+      throw new IllegalArgumentException("there are " + MAX_USERS + " users, which is the most");
+    }
+    replace(name, made, roles);
+  }
+
+  /**
+   * Gives a user another password; who is connected stays so.
+   *
+   * @throws IllegalArgumentException if there is no such user
+   */
+  public synchronized void setPassword(String name, ScramCredential made) throws IOException {
+    replace(name, made, existing(name).principal().roles());
+  }
+
+  /**
+   * Removes a user.
+   *
+   * @throws IllegalArgumentException if there is no such user, or it is the last who may manage
+   */
+  public synchronized void remove(String name) throws IOException {
+    Credential gone = existing(name);
+    boolean others =
+        users.values().stream()
+            .anyMatch(each -> each != gone && each.principal().roles().contains(RoleAuthorizer.ADMIN));
+    if (!others && gone.principal().roles().contains(RoleAuthorizer.ADMIN)) {
+      throw new IllegalArgumentException(
+          Printable.of(name) + " is the last user with the role admin; add another one before");
+    }
+    users.remove(name);
+    boolean written = false;
+    try {
+      write();
+      written = true;
+    } finally {
+      if (!written) {
+        users.put(name, gone);
+      }
+    }
+  }
+
+  private Credential existing(String name) {
+    Credential found = users.get(name);
+    if (found == null) {
+      List<String> near = NearNames.of(name, users.keySet(), 1);
+      throw new IllegalArgumentException(
+          "there is no user "
+              + Printable.of(name)
+              + (near.isEmpty() ? "" : "; did you mean " + Printable.of(near.get(0)) + "?"));
+    }
+    return found;
   }
 
   /**
@@ -122,16 +214,27 @@ public final class UserStore implements Authenticator {
    * @throws IllegalArgumentException if a name or role cannot be
    */
   public synchronized void put(String name, String password, Set<String> roles) throws IOException {
+    replace(
+        name,
+        ScramCredential.create(password, ScramCredential.DEFAULT_ITERATIONS, random),
+        roles);
+  }
+
+  private void replace(String name, ScramCredential made, Set<String> roles) throws IOException {
     int bytes = name.getBytes(UTF_8).length;
     if (bytes == 0 || bytes > MAX_NAME_BYTES) {
       throw new IllegalArgumentException(
           "a user name has 1 to " + MAX_NAME_BYTES + " bytes, not " + bytes);
     }
-    if (!ROLES.containsAll(roles)) {
-      throw new IllegalArgumentException("roles are " + ROLES + ", not " + roles);
+    if (name.chars().anyMatch(Character::isISOControl)) {
+      throw new IllegalArgumentException(
+          "a user name has no control characters, this one is " + Printable.of(name));
     }
-    ScramCredential made =
-        ScramCredential.create(password, ScramCredential.DEFAULT_ITERATIONS, random);
+    if (roles.isEmpty() || !ROLES.containsAll(roles)) {
+      throw new IllegalArgumentException(
+          "roles are admin and user, not " + Printable.of(String.join(",", roles)));
+    }
+    Credential before = users.get(name);
     users.put(
         name,
         new Credential(
@@ -140,7 +243,17 @@ public final class UserStore implements Authenticator {
             made.iterations(),
             made.storedKey(),
             made.serverKey()));
-    write();
+    boolean written = false;
+    try {
+      write();
+      written = true;
+    } finally {
+      if (!written && before == null) {
+        users.remove(name);
+      } else if (!written) {
+        users.put(name, before);
+      }
+    }
   }
 
   @Override
@@ -220,7 +333,7 @@ public final class UserStore implements Authenticator {
     }
   }
 
-  private void write() throws IOException {
+  private synchronized void write() throws IOException {
     Base64.Encoder base64 = Base64.getEncoder();
     StringBuilder text = new StringBuilder(HEADER).append('\n');
     text.append("key:").append(base64.encodeToString(unknownUserKey)).append('\n');

@@ -27,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -37,6 +38,20 @@ final class ConnectionHarness {
       new ConnectionSettings(
           8, 3, 4, 5, 16, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
   static final UUID LINK = new UUID(1, 2);
+
+  private static final NodeVerbs NO_VERBS =
+      new NodeVerbs() {
+        @Override
+        public boolean has(String verb) {
+          return false;
+        }
+
+        @Override
+        public void execute(
+            Peer peer, int correlation, String verb, Map<String, String> arguments) {
+          throw new AssertionError(verb);
+        }
+      };
 
   final List<Command> commands = new ArrayList<>();
   final CreditLedger ledger =
@@ -72,7 +87,8 @@ final class ConnectionHarness {
             ledger,
             deliveries,
             commits,
-            requests);
+            requests,
+            NO_VERBS);
     connections = new Connections(door);
     channel = open(remoteHost);
   }
