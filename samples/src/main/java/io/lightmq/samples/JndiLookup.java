@@ -3,13 +3,15 @@ package io.lightmq.samples;
 import jakarta.jms.ConnectionFactory;
 import jakarta.jms.JMSContext;
 import jakarta.jms.Queue;
+import java.util.Hashtable;
 import javax.naming.InitialContext;
 import javax.naming.NamingException;
 
 /**
  * Finds factory and destination through JNDI, with no LightMQ type in the source.
  *
- * <p>What the names mean stands in {@code jndi.properties} on the class path.
+ * <p>What the names mean stands in {@code jndi.properties} on the class path; the system property
+ * {@code lightmq.uri} names another broker.
  */
 final class JndiLookup {
 
@@ -18,9 +20,14 @@ final class JndiLookup {
   private JndiLookup() {}
 
   // Looks up constant names in a local file, which is what JNDI is for in this sample.
-  @SuppressWarnings("BanJNDI")
+  @SuppressWarnings({"BanJNDI", "JdkObsolete"}) // JNDI asks for a Hashtable
   public static void main(String[] arguments) throws NamingException {
-    InitialContext names = new InitialContext();
+    Hashtable<String, String> environment = new Hashtable<>();
+    String uri = System.getProperty("lightmq.uri");
+    if (uri != null) {
+      environment.put("connectionFactory.ConnectionFactory", uri);
+    }
+    InitialContext names = new InitialContext(environment);
     ConnectionFactory factory = (ConnectionFactory) names.lookup("ConnectionFactory");
     Queue greetings = (Queue) names.lookup("greetings");
     try (JMSContext context = factory.createContext()) {

@@ -4,6 +4,9 @@ import io.lightmq.server.admin.DeadLettersCommand;
 import io.lightmq.server.admin.DamagedCommand;
 import io.lightmq.server.admin.DelayedCommand;
 import io.lightmq.server.admin.DestinationCommand;
+import io.lightmq.server.admin.StatusCommand;
+import io.lightmq.server.admin.StopCommand;
+import io.lightmq.server.admin.UserCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -19,10 +22,15 @@ import picocli.CommandLine.Spec;
     versionProvider = Main.Version.class,
     subcommands = {
       RunCommand.class,
+      StopCommand.class,
+      StatusCommand.class,
+      UserCommand.class,
       DestinationCommand.class,
       DeadLettersCommand.class,
       DelayedCommand.class,
-      DamagedCommand.class
+      DamagedCommand.class,
+      Main.VersionCommand.class,
+      CommandLine.HelpCommand.class
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
@@ -32,7 +40,7 @@ import picocli.CommandLine.Spec;
       "3:the broker cannot start: directory in use or damaged, port taken",
       "4:no broker there, or it does not let this user in",
       "70:the broker ended after a failure of its disk or a bug; its log has the reason",
-      "143:the broker was stopped with SIGTERM"
+      "143:the broker was stopped with SIGTERM; with lightmq stop it ends with 0"
     })
 public final class Main implements Runnable {
   @Spec CommandSpec spec = CommandSpec.create();
@@ -46,18 +54,33 @@ public final class Main implements Runnable {
     }
   }
 
+  /** {@code lightmq version}: the same as the option. */
+  @Command(name = "version", description = "Prints the version of this program.")
+  static final class VersionCommand implements Runnable {
+    @Spec CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public void run() {
+      spec.commandLine().getOut().println(new Version().getVersion()[0]);
+      spec.commandLine().getOut().flush();
+    }
+  }
+
   /** Runs the command and ends the process with its exit code. */
   public static void main(String[] arguments) {
     System.exit(commandLine().execute(arguments));
   }
 
   static CommandLine commandLine() {
-    return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true);
+    return new CommandLine(new Main())
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setParameterExceptionHandler(new Mistakes());
   }
 
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(), "name a command: run, destination or dead-letters");
+        spec.commandLine(),
+        "name a command: " + String.join(", ", spec.subcommands().keySet()));
   }
 }

@@ -1,5 +1,6 @@
 package io.lightmq.server;
 
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.server.config.ConfigException;
 import io.lightmq.server.config.ServerConfig;
 import java.io.IOException;
@@ -22,6 +23,7 @@ import picocli.CommandLine.Spec;
     name = "run",
     description = "Runs a broker until it is told to stop.",
     mixinStandardHelpOptions = true)
+@SuppressWarnings("FutureReturnValueIgnored") // the latch tells
 final class RunCommand implements Callable<Integer> {
   static final int CONFIG_WRONG = 2;
   static final int CANNOT_START = 3;
@@ -74,7 +76,7 @@ final class RunCommand implements Callable<Integer> {
               });
     } catch (IOException e) {
       log.debug("The broker cannot start", e);
-      err.println("The broker cannot start: " + e.getMessage());
+      err.println("The broker cannot start: " + FileFaults.text(e));
       return CANNOT_START;
     }
     out.println(server.readyLine());
@@ -103,7 +105,9 @@ final class RunCommand implements Callable<Integer> {
 
   private static int await(Server server) {
     CountDownLatch ended = new CountDownLatch(1);
-    CompletableFuture<Void> failed = server.failure().thenRun(ended::countDown);
+    CompletableFuture<Throwable> failure = server.failure();
+    failure.thenRun(ended::countDown);
+    server.whenStopIsAsked(ended::countDown);
     Thread hook = new Thread(() -> close(server), "shutdown");
     Runtime.getRuntime().addShutdownHook(hook);
     boolean waiting = true;
@@ -115,8 +119,10 @@ final class RunCommand implements Callable<Integer> {
         log.debug("Interrupted while waiting for the broker's end; it goes on", e);
       }
     }
-    failed.join();
-    log.error("The broker has ended after a failure", server.failure().join());
+    if (!failure.isDone()) {
+      return 0; // the process ends with this, and so runs the hook
+    }
+    log.error("The broker has ended after a failure", failure.join());
     return FAILED;
   }
 

@@ -34,10 +34,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A broker with everything that a process has around it: users, admin port, metrics. */
 @SuppressWarnings("FutureReturnValueIgnored") // the sampler ends with its loop
 final class Server implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Server.class);
   private static final int MAX_IO_THREADS = 8;
   private static final int SAMPLE_SECONDS = 10;
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -74,7 +77,7 @@ final class Server implements AutoCloseable {
    *
    * @param newUsers whether a lost file of users is replaced by a new one
    * @param newPassword told the password of the user {@code admin} if it was created just now,
-   *     before anything else can fail
+   *     which is when nothing else can fail any more
    * @throws IOException if any of it fails; nothing stays open then
    */
   static Server start(ServerConfig config, boolean newUsers, Consumer<String> newPassword)
@@ -90,16 +93,14 @@ final class Server implements AutoCloseable {
   private static Server listen(ServerConfig config, boolean newUsers, Consumer<String> newPassword)
       throws IOException {
     NioDisk disk = NioDisk.open(config.dataDirectory());
-    UserStore.Opened users;
+    UserStore users;
     try {
       users = UserStore.open(disk.root(), config.anonymous(), newUsers);
-      users.adminPassword().ifPresent(newPassword);
     } catch (IOException | RuntimeException e) {
       disk.close();
       throw e;
     }
-    Security security =
-        new Security(users.users(), new RoleAuthorizer(), users.users().unknownUserKey());
+    Security security = new Security(users, new RoleAuthorizer(), users.unknownUserKey());
     Node node =
         Node.start(
             config.node(),
@@ -117,12 +118,25 @@ final class Server implements AutoCloseable {
       Server server = new Server(config, node, meters, httpLoops);
       httpLoops.scheduleAtFixedRate(
           meters::sample, SAMPLE_SECONDS, SAMPLE_SECONDS, TimeUnit.SECONDS);
+      users.makeFirst().ifPresent(newPassword);
+      warnOfPlainText(server.addresses());
       return server;
     } catch (IOException | RuntimeException e) {
       end(httpLoops);
       meters.close();
       node.close();
       throw e;
+    }
+  }
+
+  private static void warnOfPlainText(List<SocketAddress> addresses) {
+    for (SocketAddress address : addresses) {
+      if (address instanceof InetSocketAddress inet && !inet.getAddress().isLoopbackAddress()) {
+        log.warn(
+            "Others can reach {}, and nothing there is encrypted: messages and all but passwords can"
+                + " be read and changed on the way; keep it to a network that you trust",
+            CannotListenException.show(address));
+      }
     }
   }
 
@@ -175,6 +189,11 @@ final class Server implements AutoCloseable {
   /** Where the admin port is, if there is one. */
   Optional<InetSocketAddress> httpAddress() {
     return Optional.ofNullable(http).map(AdminHttp::address);
+  }
+
+  /** Says what is to happen when {@code lightmq stop} asks for the end. */
+  void whenStopIsAsked(Runnable action) {
+    node.whenStopIsAsked(action);
   }
 
   /** Completes with the cause when the broker has ended after a failure. */

@@ -2,6 +2,7 @@ package io.lightmq.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.storage.NioDisk;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -9,6 +10,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -52,7 +54,91 @@ class CommandLineTest {
     assertThat(execute("delayed", "cancel")).isEqualTo(2);
     assertThat(err.toString()).contains("<id>");
     assertThat(execute("destinaton", "list")).isEqualTo(2);
-    assertThat(err.toString()).contains("Did you mean: lightmq destination");
+    assertThat(err.toString()).contains("Did you mean: lightmq destination?");
+  }
+
+  @Test
+  void aNameThatIsNearNoneIsAnsweredWithAllAndNotWithAWrongOne() {
+    for (String word : List.of("serve", "launch", "quit", "show")) {
+      err.getBuffer().setLength(0);
+      assertThat(execute(word)).isEqualTo(2);
+      assertThat(err.toString())
+          .startsWith("'" + word + "' is no command of lightmq; commands are run, stop, status")
+          .doesNotContain("Did you mean");
+    }
+    assertThat(execute("destination", "list", "--porrt", "1")).isEqualTo(2);
+    assertThat(err.toString()).contains("Did you mean: --port?");
+  }
+
+  @Test
+  void helpAndVersionAreCommandsToo() {
+    assertThat(execute("help")).isZero();
+    assertThat(out.toString()).contains("Exit codes");
+    assertThat(execute("version")).isZero();
+    assertThat(out.toString()).contains("LightMQ ");
+    assertThat(execute("help", "user")).isZero();
+    assertThat(out.toString()).contains("set-password");
+  }
+
+  @Test
+  void aMistakeIsAnsweredInTwoLines() {
+    assertThat(execute("destination", "create", "orders")).isEqualTo(2);
+    assertThat(err.toString().lines()).hasSize(2);
+    assertThat(err.toString())
+        .contains("'orders' is neither queue nor topic", "queue orders")
+        .contains("Help: lightmq destination create --help")
+        .doesNotContain("[QUEUE");
+  }
+
+  @Test
+  void aPasswordOnTheCommandLineIsRefusedAndNotRepeated() {
+    assertThat(execute("destination", "list", "--password=SECRET")).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("--password-file", "LIGHTMQ_PASSWORD")
+        .doesNotContain("SECRET");
+  }
+
+  @Test
+  void allLettersAreMovedOnlyWhenAllIsSaid() {
+    assertThat(execute("dead-letters", "retry")).isEqualTo(2);
+    assertThat(err.toString()).contains("--all");
+    assertThat(execute("dead-letters", "retry", "ID:1", "--all")).isEqualTo(2);
+  }
+
+  @Test
+  void aDirectoryThatCannotBeMadeIsToldWithItsReason() throws IOException {
+    Path file = Files.createFile(directory.resolve("file"));
+    assertThat(execute("run", "--data", file.resolve("data").toString())).isEqualTo(3);
+    assertThat(err.toString())
+        .startsWith("The broker cannot start: " + file)
+        .containsAnyOf("exists already", "Not a directory", "not a directory");
+  }
+
+  @Test
+  void usersOfADirectoryAreKeptWithoutABroker() throws IOException {
+    Path data = directory.resolve("data");
+    Path secret = Files.writeString(directory.resolve("secret"), "a password\n");
+    String at = data.toString();
+    assertThat(execute("user", "list", "--data", at)).isEqualTo(2);
+    assertThat(data).doesNotExist();
+    assertThat(add("root", "--role", "admin", "--data", at, secret)).as(err.toString()).isZero();
+    assertThat(add("ada", "--role", "user", "--data", at, secret)).isZero();
+    assertThat(add("ada", "--role", "user", "--data", at, secret)).isEqualTo(1);
+    assertThat(err.toString()).contains("exists already");
+    out.getBuffer().setLength(0);
+    assertThat(execute("user", "list", "--data", at)).isZero();
+    assertThat(out.toString()).isEqualTo("NAME  ROLES\nada   user\nroot  admin\n");
+    assertThat(execute("user", "remove", "root", "--data", at)).isEqualTo(1);
+    assertThat(err.toString()).contains("last user with the role admin");
+    assertThat(execute("user", "remove", "ada", "--data", at)).isZero();
+    try (NioDisk used = NioDisk.open(data)) {
+      assertThat(execute("user", "list", "--data", at)).isEqualTo(3);
+      assertThat(err.toString()).contains(used.root() + " is in use");
+    }
+  }
+
+  private int add(String name, String a, String role, String b, String data, Path secret) {
+    return execute("user", "add", name, a, role, b, data, "--new-password-file", secret.toString());
   }
 
   @Test

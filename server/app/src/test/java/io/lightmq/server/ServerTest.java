@@ -2,6 +2,7 @@ package io.lightmq.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.lightmq.server.config.ServerConfig;
 import java.io.IOException;
@@ -14,8 +15,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -192,17 +196,121 @@ class ServerTest {
   }
 
   @Test
-  void thePasswordIsToldAlsoIfTheFirstStartFailsAfterwards() throws Exception {
-    int taken = ((InetSocketAddress) server.addresses().get(0)).getPort();
-    Path file =
-        Files.writeString(
-            directory.resolve("taken.toml"), SMALL.replaceFirst("port = 0", "port = " + taken));
-    ServerConfig config =
-        ServerConfig.read(file, 512L << 20).withDataDirectory(directory.resolve("other"));
-    assertThatThrownBy(() -> Server.start(config, false, passwords::add))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining(String.valueOf(taken));
+  void aFirstStartThatFailsMakesNoUserAndTheNextOneDoes() throws Exception {
+    ServerConfig taken =
+        elsewhere(
+            "port = 0", "port = " + ((InetSocketAddress) server.addresses().get(0)).getPort());
+    for (int i = 0; i < 2; i++) {
+      assertThatThrownBy(() -> Server.start(taken, false, passwords::add))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("in use");
+      assertThat(passwords).hasSize(1);
+    }
+    Server.start(elsewhere("port = 0", "port = 0"), false, passwords::add).close();
     assertThat(passwords).hasSize(2);
+    Server.start(elsewhere("port = 0", "port = 0"), false, passwords::add).close();
+    assertThat(passwords).hasSize(2);
+  }
+
+  private int lightmq(String... arguments) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    int port = ((InetSocketAddress) server.addresses().get(0)).getPort();
+    all.addAll(List.of("--port", String.valueOf(port), "--password-file", passwordFile.toString()));
+    out.getBuffer().setLength(0);
+    err.getBuffer().setLength(0);
+    CommandLine commandLine = Main.commandLine();
+    commandLine.setOut(new PrintWriter(out));
+    commandLine.setErr(new PrintWriter(err));
+    return commandLine.execute(all.toArray(new String[0]));
+  }
+
+  @Test
+  void usersAreAddedChangedAndRemovedWhileTheBrokerRuns() throws Exception {
+    Path first = Files.writeString(directory.resolve("first"), "one\n");
+    Path second = Files.writeString(directory.resolve("second"), "two\n");
+    assertThat(lightmq("user", "add", "ada", "--new-password-file", first.toString()))
+        .as(err.toString())
+        .isZero();
+    assertThat(commandWith(first.toString(), "list", "--user", "ada"))
+        .as("is let in, but may not manage")
+        .isEqualTo(1);
+    assertThat(err.toString()).contains("NOT_AUTHORIZED");
+    assertThat(lightmq("user", "set-password", "ada", "--new-password-file", second.toString()))
+        .isZero();
+    assertThat(commandWith(first.toString(), "list", "--user", "ada")).isEqualTo(4);
+    assertThat(commandWith(second.toString(), "list", "--user", "ada")).isEqualTo(1);
+    assertThat(
+            lightmq("user", "add", "boss", "--role", "admin", "--new-password-file", first + ""))
+        .isZero();
+    assertThat(commandWith(first.toString(), "list", "--user", "boss")).isZero();
+    assertThat(lightmq("user", "list")).isZero();
+    assertThat(out.toString()).contains("ada    user", "admin  admin", "boss   admin");
+    assertThat(lightmq("user", "remove", "ada")).isZero();
+    assertThat(lightmq("user", "remove", "adda")).isEqualTo(1);
+    assertThat(err.toString()).contains("there is no user adda");
+    assertThat(commandWith(second.toString(), "list", "--user", "ada")).isEqualTo(4);
+    server.close();
+    server = Server.start(config(), false, passwords::add);
+    assertThat(commandWith(first.toString(), "list", "--user", "boss")).isZero();
+  }
+
+  @Test
+  void onlyWhoMayManageSeesUsersAndStopsABroker() {
+    for (String[] verb : new String[][] {{"user", "list"}, {"status"}, {"stop"}}) {
+      List<String> all = new ArrayList<>(List.of(verb));
+      int port = ((InetSocketAddress) server.addresses().get(0)).getPort();
+      all.addAll(List.of("--port", String.valueOf(port)));
+      CommandLine commandLine = Main.commandLine();
+      commandLine.setOut(new PrintWriter(out));
+      commandLine.setErr(new PrintWriter(err));
+      assertThat(commandLine.execute(all.toArray(new String[0]))).isEqualTo(1);
+    }
+    assertThat(err.toString()).contains("NOT_AUTHORIZED");
+  }
+
+  @Test
+  void statusTellsVersionTimeConnectionsBacklogAndRoom() {
+    assertThat(lightmq("status")).as(err.toString()).isZero();
+    assertThat(out.toString())
+        .contains("version", "upSeconds", "connections", "backlog", "diskUsableBytes", "pid")
+        .contains(String.valueOf(ProcessHandle.current().pid()));
+  }
+
+  @Test
+  void stopAsksTheProcessToEndAndIsRefusedWhereNothingListens() {
+    assertThat(lightmq("stop")).isEqualTo(1);
+    assertThat(err.toString()).contains("part of another program");
+    CountDownLatch asked = new CountDownLatch(1);
+    server.whenStopIsAsked(asked::countDown);
+    assertThat(lightmq("stop", "--wait", "0")).as(err.toString()).isZero();
+    await().until(() -> asked.getCount() == 0);
+  }
+
+  @Test
+  void aMistypedQueueIsAnsweredWithTheNearestThatExists() {
+    assertThat(command("create", "queue", "orders")).isZero();
+    assertThat(command("show", "queue", "oders")).isEqualTo(1);
+    assertThat(err.toString()).contains("there is no destination oders; did you mean orders?");
+    assertThat(command("show", "topic", "oders")).isEqualTo(1);
+    assertThat(err.toString()).doesNotContain("did you mean");
+  }
+
+  @Test
+  void nothingInTheDataDirectoryIsForOthersWhoeverMadeIt() throws Exception {
+    Path made = Files.createDirectory(directory.resolve("volume"));
+    Files.setPosixFilePermissions(made, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Path file = Files.writeString(directory.resolve("other.toml"), SMALL);
+    ServerConfig config = ServerConfig.read(file, 512L << 20).withDataDirectory(made);
+    Server.start(config, false, password -> {}).close();
+    try (Stream<Path> all = Files.walk(made)) {
+      assertThat(all.toList())
+          .hasSizeGreaterThan(8)
+          .allSatisfy(
+              path ->
+                  assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+                      .as(path.toString())
+                      .endsWith("------"));
+    }
   }
 
   @Test

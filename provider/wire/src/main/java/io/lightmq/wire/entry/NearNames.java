@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Finds the known names that a mistyped one may have meant. */
 public final class NearNames {
@@ -12,10 +13,10 @@ public final class NearNames {
 
   private NearNames() {}
 
-  /** At most so many known names, nearest first, none further than half of the name's length. */
+  /** At most so many known names, nearest first, none further than a third of the name's length. */
   public static List<String> of(String name, Collection<String> known, int count) {
     String lower = shorten(name.toLowerCase(Locale.ROOT));
-    int worst = Math.max(2, lower.length() / 2);
+    int worst = worst(lower);
     record Near(String name, int distance) {}
     return known.stream()
         .map(other -> new Near(other, difference(lower, shorten(other.toLowerCase(Locale.ROOT)))))
@@ -24,6 +25,24 @@ public final class NearNames {
         .limit(count)
         .map(Near::name)
         .collect(Collectors.toList());
+  }
+
+  /** In a short word, two other letters make another word. */
+  private static int worst(String name) {
+    return name.length() <= 4 ? 1 : Math.max(2, name.length() / 3);
+  }
+
+  /**
+   * The same for many known names: looks only at those of nearly the same length, at most so many.
+   */
+  public static List<String> ofMany(String name, Stream<String> known, int candidates) {
+    int worst = worst(shorten(name));
+    List<String> near =
+        known
+            .filter(other -> Math.abs(other.length() - name.length()) <= worst)
+            .limit(candidates)
+            .toList();
+    return of(name, near, 1);
   }
 
   /** The distance, but 1 if one is how the other begins. */

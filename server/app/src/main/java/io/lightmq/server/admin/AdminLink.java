@@ -1,5 +1,6 @@
 package io.lightmq.server.admin;
 
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.Protocol;
@@ -67,7 +68,7 @@ final class AdminLink implements AutoCloseable {
       closeQuietly(socket);
       throw new AdminException(
           FaultCode.CLOSING,
-          "no answer from a broker at " + host + ":" + port + ": " + e.getMessage());
+          "no answer from a broker at " + host + ":" + port + ": " + FileFaults.text(e));
     } catch (ScramException | ProtocolException e) {
       closeQuietly(socket);
       throw new AdminException(FaultCode.PROTOCOL_ERROR, String.valueOf(e.getMessage()));

@@ -1,5 +1,6 @@
 package io.lightmq.server.admin;
 
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
@@ -9,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -26,15 +28,21 @@ final class BrokerOptions {
   @Spec(Spec.Target.MIXEE)
   CommandSpec spec = CommandSpec.create();
 
-  @Option(names = "--host", defaultValue = "127.0.0.1", description = "broker (${DEFAULT-VALUE})")
+  @Option(
+      names = "--host",
+      defaultValue = "${env:LIGHTMQ_HOST:-127.0.0.1}",
+      description = "broker (${DEFAULT-VALUE}); without it the environment variable LIGHTMQ_HOST")
   String host = "127.0.0.1";
 
-  @Option(names = "--port", defaultValue = "7654", description = "its port (${DEFAULT-VALUE})")
+  @Option(
+      names = "--port",
+      defaultValue = "${env:LIGHTMQ_PORT:-7654}",
+      description = "its port (${DEFAULT-VALUE}); without it the environment variable LIGHTMQ_PORT")
   int port = Protocol.DEFAULT_PORT;
 
   @Option(
       names = "--user",
-      defaultValue = "admin",
+      defaultValue = "${env:LIGHTMQ_USER:-admin}",
       description = "who asks (${DEFAULT-VALUE}); needs the right to manage")
   String user = "admin";
 
@@ -42,7 +50,7 @@ final class BrokerOptions {
       names = "--password",
       interactive = true,
       prompt = "Password: ",
-      arity = "0..1",
+      arity = "0",
       description =
           "asks for the password; else it is read from --password-file or the environment variable"
               + " LIGHTMQ_PASSWORD")
@@ -57,7 +65,13 @@ final class BrokerOptions {
   @Option(names = "--json", description = "prints the broker's answer as JSON")
   boolean json;
 
+  /** Runs a verb and prints its answer; returns the exit code. */
   int run(String verb, Map<String, String> arguments) {
+    return run(verb, arguments, answer -> {});
+  }
+
+  /** The same, and hands the answer on. */
+  int run(String verb, Map<String, String> arguments, Consumer<Map<?, ?>> then) {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     String secret = findPassword();
@@ -65,7 +79,8 @@ final class BrokerOptions {
     try (AdminLink link = AdminLink.open(host, port, secret == null ? null : user, secret)) {
       answer = link.run(verb, arguments);
     } catch (AdminException e) {
-      err.println(e.code() + ": " + e.getMessage());
+      boolean nobody = e.code() == FaultCode.CLOSING;
+      err.println((nobody ? "" : e.code() + ": ") + e.getMessage());
       if (e.code() == FaultCode.NOT_AUTHORIZED) {
         err.println(
             secret == null
@@ -77,8 +92,12 @@ final class BrokerOptions {
         default -> REFUSED;
       };
     }
-    out.print(json ? Printable.escaped(answer) + "\n" : TextTable.of(Json.parse(answer)));
+    Object parsed = Json.parse(answer);
+    out.print(json ? Printable.escaped(answer) + "\n" : TextTable.of(parsed));
     out.flush();
+    if (parsed instanceof Map<?, ?> map) {
+      then.accept(map);
+    }
     return 0;
   }
 
@@ -96,7 +115,7 @@ final class BrokerOptions {
             spec.commandLine(), "there is no file " + file + " to read the password from", e);
       } catch (IOException e) {
         throw new ParameterException(
-            spec.commandLine(), "cannot read the password from " + file + ": " + e.getMessage());
+            spec.commandLine(), "cannot read the password: " + FileFaults.text(e));
       }
     }
     return System.getenv("LIGHTMQ_PASSWORD");

@@ -94,7 +94,7 @@ public final class DeadLettersCommand implements Runnable {
               index = "0",
               arity = "0..1",
               paramLabel = "<id>",
-              description = "the message id of one letter; all without it")
+              description = "the message id of one letter")
           @Nullable String id,
       @Option(
               names = "--rate",
@@ -102,10 +102,21 @@ public final class DeadLettersCommand implements Runnable {
               defaultValue = "100/s",
               description = "so many messages a second (${DEFAULT-VALUE})")
           String rate,
+      @Option(names = "--all", description = "all that the other options select") boolean all,
       @Option(names = "--dry-run", description = "only says how many would be moved") boolean dry) {
     if (!rate.matches(RATE)) {
       throw new ParameterException(
           spec.commandLine(), "--rate is \"" + rate + "\" but must be a number such as 50/s");
+    }
+    if (id == null && !all && !dry) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "name the message id of one letter, or --all to move all of them; with --dry-run nothing"
+              + " is moved");
+    }
+    if (id != null && all) {
+      throw new ParameterException(
+          spec.commandLine(), "give the message id of one letter or --all, not both");
     }
     Map<String, String> arguments = selection.arguments();
     arguments.put("rate", rate.replace("/s", ""));

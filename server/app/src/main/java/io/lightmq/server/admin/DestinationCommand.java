@@ -4,12 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code lightmq destination}: looks after queues and topics of a running broker. */
 @Command(
@@ -23,6 +25,21 @@ public final class DestinationCommand implements Runnable {
   enum Kind {
     QUEUE,
     TOPIC
+  }
+
+  /** Reads a kind; who forgot it is shown where it belongs. */
+  static final class KindReader implements ITypeConverter<Kind> {
+    @Override
+    public Kind convert(String text) {
+      for (Kind kind : Kind.values()) {
+        if (kind.name().equalsIgnoreCase(text)) {
+          return kind;
+        }
+      }
+      throw new TypeConversionException(
+          "'" + text + "' is neither queue nor topic; write the kind before the name, as in: queue "
+              + text);
+    }
   }
 
   @Override
@@ -39,7 +56,12 @@ public final class DestinationCommand implements Runnable {
   @Command(name = "show", description = "Shows one in full.", mixinStandardHelpOptions = true)
   int show(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(
+              index = "0",
+              paramLabel = "<kind>",
+              converter = KindReader.class,
+              description = "queue or topic")
+          Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
     return broker.run("destination.show", arguments(kind, name));
   }
@@ -47,7 +69,12 @@ public final class DestinationCommand implements Runnable {
   @Command(name = "create", description = "Creates one.", mixinStandardHelpOptions = true)
   int create(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(
+              index = "0",
+              paramLabel = "<kind>",
+              converter = KindReader.class,
+              description = "queue or topic")
+          Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
       @Mixin SettingOptions settings) {
     Map<String, String> arguments = arguments(kind, name);
@@ -58,7 +85,12 @@ public final class DestinationCommand implements Runnable {
   @Command(name = "set", description = "Changes its settings.", mixinStandardHelpOptions = true)
   int set(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(
+              index = "0",
+              paramLabel = "<kind>",
+              converter = KindReader.class,
+              description = "queue or topic")
+          Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
       @Mixin SettingOptions settings) {
     Map<String, String> arguments = arguments(kind, name);
@@ -72,7 +104,12 @@ public final class DestinationCommand implements Runnable {
       mixinStandardHelpOptions = true)
   int delete(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(
+              index = "0",
+              paramLabel = "<kind>",
+              converter = KindReader.class,
+              description = "queue or topic")
+          Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
       @Option(names = "--force", description = "also while consumers are attached") boolean force) {
     Map<String, String> arguments = arguments(kind, name);
@@ -88,7 +125,12 @@ public final class DestinationCommand implements Runnable {
       mixinStandardHelpOptions = true)
   int purge(
       @Mixin BrokerOptions broker,
-      @Parameters(index = "0", paramLabel = "<kind>", description = "queue or topic") Kind kind,
+      @Parameters(
+              index = "0",
+              paramLabel = "<kind>",
+              converter = KindReader.class,
+              description = "queue or topic")
+          Kind kind,
       @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
     return broker.run("destination.purge", arguments(kind, name));
   }

@@ -1,6 +1,7 @@
 package io.lightmq.server.config;
 
 import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.wire.entry.NearNames;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,7 +51,7 @@ final class ConfigReader {
       throw new ConfigException(
           "there is no configuration file " + file + "; check --config for its spelling");
     } catch (IOException e) {
-      throw new ConfigException("cannot read the configuration " + file + ": " + e);
+      throw new ConfigException("cannot read the configuration: " + FileFaults.text(e));
     }
   }
 

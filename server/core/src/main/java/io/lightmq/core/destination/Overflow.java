@@ -2,6 +2,7 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.core.storage.overflow.OverflowFile;
 import io.lightmq.core.storage.overflow.OverflowFiles;
 import java.io.IOException;
@@ -181,7 +182,7 @@ public final class Overflow {
     failures++;
     paused = true;
     pausedUntilNanos = nowNanos + PAUSE_NANOS;
-    obstacle = "its files cannot be written: " + cause.getMessage();
+    obstacle = "its files cannot be written: " + FileFaults.text(cause);
     if (!logged || nowNanos - loggedNanos >= LOG_NANOS) {
       logged = true;
       loggedNanos = nowNanos;

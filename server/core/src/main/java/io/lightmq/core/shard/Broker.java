@@ -4,6 +4,7 @@ import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
@@ -161,7 +162,7 @@ public final class Broker implements AutoCloseable {
       future.join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof IOException cause) {
-        throw new IOException("the broker has failed: " + cause.getMessage(), cause);
+        throw new IOException("the broker has failed: " + FileFaults.text(cause), cause);
       }
       throw e;
     }

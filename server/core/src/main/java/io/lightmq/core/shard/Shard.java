@@ -15,6 +15,7 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.overflow.OverflowFiles;
 import io.lightmq.core.storage.segment.SegmentStore;
@@ -436,7 +437,7 @@ final class Shard implements ShardBatch.Observer {
     }
     ended = true;
     log.error("The shard ends, nothing is tried again: {} has failed", what, cause);
-    String text = "the broker has ended: " + what + " failed with " + cause.getMessage();
+    String text = "the broker has ended: " + what + " failed with " + FileFaults.text(cause);
     parts.runner().end();
     parts.checkpoints().close();
     parts.commands().end(FaultCode.BROKER_FAILED, text);

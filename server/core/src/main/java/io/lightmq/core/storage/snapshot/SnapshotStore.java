@@ -3,6 +3,7 @@ package io.lightmq.core.storage.snapshot;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.DiskFullException;
+import io.lightmq.core.storage.FileFaults;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -261,7 +262,7 @@ public final class SnapshotStore {
       rejected.clear();
       orphans = List.of();
     } catch (IOException e) {
-      leftovers.add(String.valueOf(e.getMessage()));
+      leftovers.add(FileFaults.text(e));
     }
     return leftovers;
   }

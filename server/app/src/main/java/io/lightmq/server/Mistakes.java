@@ -1,0 +1,81 @@
+package io.lightmq.server;
+
+import io.lightmq.wire.entry.NearNames;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/**
+ * Answers a command line that cannot be understood: what is wrong, the nearest name if one is near,
+ * and how to get help. A password is never repeated.
+ */
+final class Mistakes implements IParameterExceptionHandler {
+  @Override
+  public int handleParseException(ParameterException mistake, String[] arguments) {
+    CommandLine at = mistake.getCommandLine();
+    PrintWriter err = at.getErr();
+    if (Arrays.stream(arguments).anyMatch(argument -> argument.startsWith("--password="))) {
+      err.println(
+          "A password on the command line can be read by every user of this machine. Give it with"
+              + " --password alone, which asks for it, with --password-file or in the environment"
+              + " variable LIGHTMQ_PASSWORD.");
+    } else {
+      err.println(text(mistake));
+    }
+    err.println("Help: " + at.getCommandSpec().qualifiedName() + " --help");
+    err.flush();
+    return at.getCommandSpec().exitCodeOnInvalidInput();
+  }
+
+  private static String text(ParameterException mistake) {
+    if (mistake instanceof UnmatchedArgumentException unmatched
+        && !unmatched.getUnmatched().isEmpty()) {
+      return unknown(unmatched.getUnmatched().get(0), unmatched.getCommandLine().getCommandSpec());
+    }
+    return String.valueOf(mistake.getMessage());
+  }
+
+  private static String unknown(String argument, CommandSpec at) {
+    boolean option = argument.startsWith("-");
+    List<String> known = new ArrayList<>();
+    if (option) {
+      for (OptionSpec each : at.options()) {
+        known.addAll(Arrays.asList(each.names()));
+      }
+    } else {
+      known.addAll(at.subcommands().keySet());
+    }
+    if (!option && known.isEmpty()) {
+      return "'" + argument + "' is one argument too many for " + at.qualifiedName();
+    }
+    String name = option && argument.indexOf('=') > 0 ? before(argument) : argument;
+    return "'"
+        + name
+        + "' is no "
+        + (option ? "option" : "command")
+        + " of "
+        + at.qualifiedName()
+        + suggestion(name, at, option, known);
+  }
+
+  private static String suggestion(
+      String name, CommandSpec at, boolean option, Collection<String> known) {
+    List<String> near = NearNames.of(name, known, 1);
+    if (!near.isEmpty()) {
+      return ". Did you mean: " + (option ? "" : at.name() + " ") + near.get(0) + "?";
+    }
+    return option ? "" : "; commands are " + String.join(", ", known);
+  }
+
+  private static String before(String argument) {
+    return argument.substring(0, argument.indexOf('='));
+  }
+}
