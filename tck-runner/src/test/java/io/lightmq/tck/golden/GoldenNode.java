@@ -109,6 +109,11 @@ final class GoldenNode implements AutoCloseable {
         }
 
         @Override
+        public long arrivalMillis() {
+          return clock.arrivalMillis() + shiftMillis;
+        }
+
+        @Override
         public long nanos() {
           return clock.nanos();
         }

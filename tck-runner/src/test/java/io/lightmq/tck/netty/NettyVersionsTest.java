@@ -130,7 +130,7 @@ class NettyVersionsTest {
             80,
             0,
             0);
-    UserStore users = UserStore.open(directory, true, false).users();
+    UserStore users = UserStore.open(directory, true, false);
     return Node.start(
         new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB),
         new MemoryDisk(256L * MIB),
