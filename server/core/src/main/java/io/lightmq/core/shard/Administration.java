@@ -228,7 +228,7 @@ final class Administration {
         .text("tier", lower(destination.settings().tier()))
         .number("backlog", destination.backlog())
         .number("consumers", consumers)
-        .number("published", counters.published(destination.id()).messages);
+        .number("publishedSinceStart", counters.published(destination.id()).messages);
   }
 
   private String create(Map<String, String> arguments) {

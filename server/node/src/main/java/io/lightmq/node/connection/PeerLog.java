@@ -1,6 +1,5 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.node.CannotListenException;
 import io.netty.channel.Channel;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -22,6 +21,7 @@ import org.slf4j.event.Level;
  * <p>Who sets the level to DEBUG gets all of them. At most 1,024 addresses are told apart in such a time; all others share the lines of one.
  * Texts of peers are given to it as {@link io.lightmq.wire.entry.Printable} shows them. Any thread.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // what is told late is told with the next line
 final class PeerLog {
   static final int LINES_OF_ADDRESS = 10;
   static final int LINES_OF_ALL = 100;
@@ -132,6 +132,6 @@ final class PeerLog {
     if (address instanceof InetSocketAddress inet && inet.getAddress() != null) {
       return inet.getAddress().getHostAddress();
     }
-    return address == null ? "an unknown address" : CannotListenException.show(address);
+    return String.valueOf(address);
   }
 }

@@ -179,7 +179,7 @@ public final class UserStore implements Authenticator {
     Credential gone = existing(name);
     boolean others =
         users.values().stream()
-            .anyMatch(each -> each != gone && each.principal().roles().contains(RoleAuthorizer.ADMIN));
+            .anyMatch(each -> !each.principal().name().equals(name) && each.principal().roles().contains(RoleAuthorizer.ADMIN));
     if (!others && gone.principal().roles().contains(RoleAuthorizer.ADMIN)) {
       throw new IllegalArgumentException(
           Printable.of(name) + " is the last user with the role admin; add another one before");
