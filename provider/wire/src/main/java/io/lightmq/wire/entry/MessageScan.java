@@ -47,6 +47,7 @@ public final class MessageScan {
   private int headersAt;
   private int headersEnd;
   private int propertiesLeft;
+  private int selectableBytes;
   private int nameAt;
   private int nameBytes;
   private Kind kind = Kind.NULL;
@@ -78,11 +79,17 @@ public final class MessageScan {
     headersEnd = headersAt + headerBytes;
     source.skip(headerBytes);
     int propertyBytes = source.readLength("property section");
+    selectableBytes = headerBytes + propertyBytes;
     propertiesLeft = 0;
     source = new ByteSource(message, source.at(), source.at() + propertyBytes);
     if (propertyBytes > 0) {
       propertiesLeft = source.readCount("properties", 2, MAX_PROPERTIES);
     }
+  }
+
+  /** The bytes of the headers and properties, which are all that selectors can look at. */
+  public int selectableBytes() {
+    return selectableBytes;
   }
 
   /** The buffer in which the places are. */

@@ -3,6 +3,7 @@ package io.lightmq.core.delivery;
 import io.lightmq.core.destination.Look;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Work;
 import org.jspecify.annotations.Nullable;
 
 /** One open look of a connection at a queue, with the pull that it has open. */
@@ -16,7 +17,7 @@ final class Browser {
   /** Which messages it wants; null for all. */
   final Selector.@Nullable Evaluator wanted;
 
-  final int selectorChars;
+  final @Nullable Selector selector;
 
   boolean closed;
 
@@ -24,6 +25,15 @@ final class Browser {
     this.consumer = consumer;
     this.look = look;
     this.wanted = selector == null ? null : selector.evaluator();
-    this.selectorChars = selector == null ? 0 : selector.text().length();
+    this.selector = selector;
+  }
+
+  int selectorChars() {
+    return selector == null ? 0 : selector.text().length();
+  }
+
+  /** Whether its selector takes too long on the shard for so many messages of so many bytes. */
+  boolean isLong(int messages, long bytes) {
+    return selector != null && selector.steps(messages, bytes) > Work.SLICE;
   }
 }

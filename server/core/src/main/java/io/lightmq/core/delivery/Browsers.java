@@ -8,12 +8,14 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +43,8 @@ public final class Browsers {
 
   private final Window window;
   private final Fetcher fetcher;
+  private final Beside beside;
+  private final Work work;
   private final Decisions decisions;
   private final Batches batches;
   private final Gather gather = new Gather();
@@ -53,9 +57,17 @@ public final class Browsers {
   // Of one pull.
   private int lookedAt;
   private long lookedAtBytes;
+  private long share;
 
-  Browsers(Window window, Fetcher fetcher, Decisions decisions, Batches batches) {
+  /** The next message, in {@link #scratch}, if it takes too long to be looked at on the shard. */
+  private boolean metLong;
+
+
+  Browsers(
+      Window window, Fetcher fetcher, Beside beside, Decisions decisions, Batches batches) {
     this.window = window;
+    this.beside = beside;
+    this.work = beside.work();
     this.fetcher = fetcher;
     this.decisions = decisions;
     this.batches = batches;
@@ -93,7 +105,7 @@ public final class Browsers {
     long sum = 0;
     for (Map<Integer, Browser> each : open.values()) {
       for (Browser browser : each.values()) {
-        sum += browser.selectorChars;
+        sum += browser.selectorChars();
       }
     }
     return sum;
@@ -198,11 +210,15 @@ public final class Browsers {
     gather.clear();
     lookedAt = 0;
     lookedAtBytes = 0;
+    share = work.ofTurn() + Work.SLICE;
+    metLong = false;
     boolean inFiles = gather(browser);
     if (gather.messages() > 0) {
       Outlet.Buffer buffer = consumer.recipient().outlet().allocate(gather.bytes());
       gather.copy(window, buffer.bytes());
       deliver(browser, buffer, gather.bytes());
+    } else if (metLong) {
+      lookAside(browser);
     } else if (inFiles) {
       fetch(browser, again);
     } else if (lookedAt > 0) {
@@ -258,6 +274,7 @@ public final class Browsers {
   private boolean mayLook(Browser browser) {
     return gather.messages() < browser.consumer.messages
         && lookedAt < MAX_LOOKED_AT
+        && work.ofTurn() < share
         && lookedAtBytes < MAX_LOOKED_AT_BYTES;
   }
 
@@ -269,6 +286,13 @@ public final class Browsers {
       int length = lane.length(sequence);
       if (isOver(browser, length)) {
         return true;
+      }
+      if (browser.isLong(1, length)) {
+        lane.copyTo(sequence, scratch(length));
+        if (isLong(browser)) {
+          metLong = true;
+          return true;
+        }
       }
       looked(browser, lane, sequence, length);
       if (!isExpired(lane.getLong(sequence, EXPIRY_AT))
@@ -290,6 +314,13 @@ public final class Browsers {
       int length = window.getInt(offset);
       if (isOver(browser, length)) {
         return true;
+      }
+      if (browser.isLong(1, length)) {
+        window.copyTo(offset, length, scratch(length));
+        if (isLong(browser)) {
+          metLong = true;
+          return true;
+        }
       }
       looked(browser, lane, sequence, length);
       if (!isExpired(window.getLong(offset + EXPIRY_AT))
@@ -340,10 +371,115 @@ public final class Browsers {
     return scratch.clear();
   }
 
-  private static boolean isWanted(Browser browser, ByteBuffer entry, int at) {
+  private boolean isWanted(Browser browser, ByteBuffer entry, int at) {
     Selector.Evaluator wanted = browser.wanted;
     return wanted == null
-        || wanted.matches(entry, Entry.messageOffset(entry, at), Entry.messageBytes(entry, at));
+        || wanted.matches(
+            entry, Entry.messageOffset(entry, at), Entry.messageBytes(entry, at), work);
+  }
+
+  // ---- beside the shard ----
+
+  private boolean isLong(Browser browser) {
+    return browser.wanted != null
+        && browser.wanted.isLong(
+            scratch, Entry.messageOffset(scratch, 0), Entry.messageBytes(scratch, 0));
+  }
+
+  /** Has the next message looked at beside the shard; it lies in the memory at hand. */
+  private void lookAside(Browser browser) {
+    if (underWay >= MAX_UNDER_WAY) {
+      answer(browser, FaultCode.RETRY_LATER, Dispatcher.RETRY_MILLIS);
+      return;
+    }
+    Consumer consumer = browser.consumer;
+    Lane lane = browser.look.lane();
+    long sequence = browser.look.from();
+    int length = Entry.length(scratch, 0);
+    Fetch fetch = new Fetch(consumer, lane, consumer.bytes, false);
+    fetch.add(new Fetch.InHand(sequence, 1), length);
+    Outlet.Buffer buffer = consumer.recipient().outlet().allocate(length);
+    buffer.bytes().put(0, scratch, 0, length);
+    fetch.buffer = buffer;
+    fetch.taken = 1;
+    fetch.length = length;
+    browser.look.moveTo(lane, sequence + 1);
+    consumer.fetching = true;
+    underWay++;
+    lookAside(browser, fetch);
+  }
+
+  /** Has what was fetched looked at beside the shard. */
+  private void lookAside(Browser browser, Fetch fetch) {
+    Selector selector = browser.selector;
+    Outlet.Buffer buffer = fetch.buffer;
+    if (selector == null || buffer == null) {
+      arrived(browser, fetch, null);
+      return;
+    }
+    lookAside(browser, fetch, new Aside(selector, buffer.bytes(), fetch.taken));
+  }
+
+  private void lookAside(Browser browser, Fetch fetch, Aside aside) {
+    try {
+      beside.run(
+          aside::slice,
+          () -> {
+            if (aside.isDone() || browser.closed) {
+              arrived(browser, fetch, aside.wanted);
+            } else {
+              lookAside(browser, fetch, aside);
+            }
+          },
+          () -> release(fetch));
+    } catch (RejectedExecutionException e) {
+      browser.look.moveTo(fetch.lane, fetch.parts.get(0).from());
+      underWay--;
+      browser.consumer.fetching = false;
+      fetch.release();
+      release(fetch);
+      answer(browser, FaultCode.RETRY_LATER, Dispatcher.RETRY_MILLIS);
+    }
+  }
+
+  private static void release(Fetch fetch) {
+    Outlet.Buffer buffer = fetch.buffer;
+    if (buffer != null) {
+      buffer.release();
+    }
+  }
+
+  /** Entries, and which of them are wanted as far as that is known; not touched by two at once. */
+  private static final class Aside {
+    private final Selector.Evaluator evaluator;
+    private final ByteBuffer entries;
+    private final int count;
+    private final Work work = new Work();
+    private final BitSet wanted = new BitSet();
+    private int index;
+    private int at;
+
+    Aside(Selector selector, ByteBuffer entries, int count) {
+      this.evaluator = selector.evaluator();
+      this.entries = entries;
+      this.count = count;
+    }
+
+    boolean isDone() {
+      return index == count;
+    }
+
+    void slice() {
+      work.endTurn();
+      while (!isDone() && work.ofTurn() < Work.SLICE) {
+        int messageAt = at + Entry.messageOffset(entries, at);
+        if (evaluator.matches(entries, messageAt, Entry.messageBytes(entries, at), work)) {
+          wanted.set(index);
+        }
+        at += Entry.length(entries, at);
+        index++;
+      }
+    }
   }
 
   // ---- from files ----
@@ -378,6 +514,15 @@ public final class Browsers {
   }
 
   private void fetched(Browser browser, Fetch fetch) {
+    if (!browser.closed && browser.isLong(fetch.taken, fetch.length)) {
+      lookAside(browser, fetch);
+    } else {
+      arrived(browser, fetch, null);
+    }
+  }
+
+  /** What was fetched is here. */
+  private void arrived(Browser browser, Fetch fetch, @Nullable BitSet wanted) {
     underWay--;
     browser.consumer.fetching = false;
     fetch.release();
@@ -391,7 +536,7 @@ public final class Browsers {
       }
       return;
     }
-    int length = keepWanted(browser, fetch, buffer.bytes());
+    int length = keepWanted(browser, fetch, buffer.bytes(), wanted);
     if (length > 0) {
       deliver(browser, buffer, length);
     } else {
@@ -420,7 +565,8 @@ public final class Browsers {
   }
 
   /** Moves together what of a fetch is to be shown; the look goes on behind it. */
-  private int keepWanted(Browser browser, Fetch fetch, ByteBuffer bytes) {
+  private int keepWanted(
+      Browser browser, Fetch fetch, ByteBuffer bytes, @Nullable BitSet wanted) {
     Consumer consumer = browser.consumer;
     Subscription subscription = consumer.subscription();
     gather.clear();
@@ -438,7 +584,7 @@ public final class Browsers {
         }
         if (subscription.isUnacknowledged(fetch.lane.code(), sequence)
             && !isExpired(Entry.expiryMillis(bytes, at))
-            && isWanted(browser, bytes, at)) {
+            && (wanted == null ? isWanted(browser, bytes, at) : wanted.get(index - 1))) {
           if (kept != at) {
             bytes.put(kept, bytes, at, length);
           }

@@ -1,6 +1,5 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.KeyViews;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
@@ -61,12 +60,12 @@ public final class Dispatcher {
   private long nowNanos;
 
   /** A dispatcher without consumers. */
-  public Dispatcher(Window window, Fetcher fetcher, Decisions decisions) {
+  public Dispatcher(Window window, Fetcher fetcher, Beside beside, Decisions decisions) {
     this.fetches = new Fetches(fetcher);
     this.decisions = decisions;
     this.batches = new Batches(window, decisions);
-    this.browsers = new Browsers(window, fetcher, decisions, batches);
-    this.sifter = new Sifter(window, fetcher, new Sifted());
+    this.browsers = new Browsers(window, fetcher, beside, decisions, batches);
+    this.sifter = new Sifter(window, fetcher, beside, new Sifted());
   }
 
   /** Sets what counts as now. */
@@ -74,6 +73,11 @@ public final class Dispatcher {
     nowNanos = nanos;
     batches.time(wallMillis);
     browsers.time(wallMillis);
+  }
+
+  /** Looks at backlogs that the turn had no share left for go on in the next. */
+  public void endTurn() {
+    sifter.endTurn();
   }
 
   /** The looks at queues. */
@@ -303,11 +307,6 @@ public final class Dispatcher {
   }
 
   // ---- giving out ----
-
-  /** Gives out what all subscriptions of a destination have. */
-  public void dispatch(Destination destination) {
-    destination.subscriptions().forEach(this::dispatch);
-  }
 
   /** Gives out what a subscription has, as long as pulls wait; first to those who want less. */
   public void dispatch(Subscription subscription) {

@@ -36,6 +36,9 @@ final class Fetch {
       long from, int count, OverflowFile file, int position, int bytes, int endPosition)
       implements Part {}
 
+  /** In the buffer already, copied from memory. */
+  record InHand(long from, int count) implements Part {}
+
   final Consumer consumer;
 
   /** Where all parts are. */

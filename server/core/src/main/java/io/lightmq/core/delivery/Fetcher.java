@@ -123,6 +123,9 @@ public final class Fetcher {
       } else {
         readJournal((Fetch.InJournal) part, task, task.again);
       }
+      if (task.longEntry != null) {
+        return;
+      }
       task.reached = part.from() + part.count();
     }
   }

@@ -6,6 +6,7 @@ import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Selector.IdEquality;
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.segment.IdWanted;
 import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
@@ -28,6 +29,7 @@ final class SiftTask implements EntryTaker {
   /** Whether the same was read before and failed. */
   boolean again;
 
+  private final Work work = new Work();
   private final KeyScan keys = new KeyScan();
   final List<Fetch.Part> parts = new ArrayList<>();
   long messages;
@@ -40,6 +42,9 @@ final class SiftTask implements EntryTaker {
   byte[] codes = new byte[16];
   int matchCount;
   @Nullable IOException failure;
+
+  /** The entry before which it ended, because it takes long to look at; null if it did not. */
+  @Nullable ByteBuffer longEntry;
 
   /** The hashes of the ids that its selector asks for, of all that was looked at. */
   private final @Nullable IdScan ids;
@@ -82,10 +87,16 @@ final class SiftTask implements EntryTaker {
   @Override
   public boolean put(ByteBuffer from, int at, int length) {
     long sequence = Entry.sequence(from, at);
-    looked++;
     int messageAt = at + Entry.messageOffset(from, at);
     int messageBytes = Entry.messageBytes(from, at);
-    if (evaluator == null || evaluator.matches(from, messageAt, messageBytes)) {
+    if (evaluator != null && evaluator.isLong(from, messageAt, messageBytes)) {
+      ByteBuffer copy = ByteBuffer.allocate(length);
+      longEntry = copy.put(0, from, at, length);
+      reached = sequence;
+      return false;
+    }
+    looked++;
+    if (evaluator == null || evaluator.matches(from, messageAt, messageBytes, work)) {
       match(sequence, keys.codeOf(from, messageAt, messageBytes));
     }
     if (ids != null) {

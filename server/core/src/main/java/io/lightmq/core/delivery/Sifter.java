@@ -10,8 +10,10 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Selector.IdEquality;
 import io.lightmq.core.selector.Selector.IdHeader;
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.segment.IdWanted;
 import io.lightmq.wire.entry.Entry;
@@ -58,11 +60,19 @@ final class Sifter {
   private static final int TASK_BYTES = 8 << 20;
   private static final int TASK_PARTS = 1_024;
 
+  /** The most steps of its selector that one task takes, unless a single message takes more. */
+  private static final long TASK_STEPS = 16 * Work.SLICE;
+
+  /** So many long messages are looked at beside the shard at a time; each is copied for that. */
+  private static final int MAX_ASIDE = 4;
+
   /** So many acknowledged messages are read along rather than passed over. */
   private static final int GAP = 64;
 
   private final Window window;
   private final Fetcher fetcher;
+  private final Beside beside;
+  private final Work work;
   private final Taker taker;
   private final Location location = new Location();
   private final Set<View> wanted = new LinkedHashSet<>();
@@ -74,6 +84,11 @@ final class Sifter {
   private final Map<Subscription, View> learning = new HashMap<>();
 
   private final Map<Subscription, Set<View>> behind = new HashMap<>();
+
+  /** Those whose next message is long and waits until others have been looked at. */
+  private final Set<View> crowded = new LinkedHashSet<>();
+
+  private int aside;
 
   /** Where a view's last task failed; the next failure at the same place is told. */
   private final Map<View, Long> failures = new HashMap<>();
@@ -94,15 +109,17 @@ final class Sifter {
    *
    * @param taker told what became of it
    */
-  Sifter(Window window, Fetcher fetcher, Taker taker) {
+  Sifter(Window window, Fetcher fetcher, Beside beside, Taker taker) {
     this.window = window;
     this.fetcher = fetcher;
+    this.beside = beside;
+    this.work = beside.work();
     this.taker = taker;
   }
 
   /** A view has consumers that wait and nothing to give them: looks for more. */
   void want(View view) {
-    if (!reading.contains(view) && !isBehind(view)) {
+    if (!reading.contains(view) && !crowded.contains(view) && !isBehind(view)) {
       wanted.add(view);
       schedule();
     }
@@ -110,7 +127,10 @@ final class Sifter {
 
   /** Whether a view is being looked at. */
   boolean isLooking(View view) {
-    return wanted.contains(view) || reading.contains(view) || isBehind(view);
+    return wanted.contains(view)
+        || reading.contains(view)
+        || crowded.contains(view)
+        || isBehind(view);
   }
 
   private boolean isBehind(View view) {
@@ -121,6 +141,7 @@ final class Sifter {
   /** A view has ended. */
   void forget(View view) {
     wanted.remove(view);
+    crowded.remove(view);
     Set<View> waiting = behind.get(view.subscription());
     if (waiting != null) {
       waiting.remove(view);
@@ -128,8 +149,13 @@ final class Sifter {
     failures.remove(view);
   }
 
+  /** What a turn had no share left for goes on in the next. */
+  void endTurn() {
+    schedule();
+  }
+
   private void schedule() {
-    if (scheduled || wanted.isEmpty()) {
+    if (scheduled || wanted.isEmpty() || work.isTired()) {
       return;
     }
     try {
@@ -144,7 +170,7 @@ final class Sifter {
 
   private void step() {
     scheduled = false;
-    if (!wanted.isEmpty()) {
+    if (!wanted.isEmpty() && !work.isTired()) {
       View view = wanted.iterator().next();
       wanted.remove(view);
       if (!view.subscription().isClosed() && view.isOpen()) {
@@ -202,12 +228,21 @@ final class Sifter {
     long at = from;
     int bytes = 0;
     int looked = 0;
+    long share = work.ofTurn() + Work.SLICE;
     while (looked < SLICE_MESSAGES
         && bytes < SLICE_BYTES
+        && work.ofTurn() < share
         && lane.exists(at)
         && lane.isInMemory(at)) {
       int length = lane.length(at);
       lane.copyTo(at, room(length));
+      if (isLong(filter)) {
+        if (looked == 0) {
+          lookAside(view, filter, lane, at, copy(length));
+          return;
+        }
+        break;
+      }
       evaluate(view, filter, lane, at);
       bytes += length;
       looked++;
@@ -220,9 +255,13 @@ final class Sifter {
     long at = from;
     int bytes = 0;
     int looked = 0;
+    long share = work.ofTurn() + Work.SLICE;
     long sequence = location.firstSequence();
     long offset = location.journalOffset();
-    while (looked < SLICE_MESSAGES && bytes < SLICE_BYTES && lane.exists(at)) {
+    while (looked < SLICE_MESSAGES
+        && bytes < SLICE_BYTES
+        && work.ofTurn() < share
+        && lane.exists(at)) {
       if (at < location.firstSequence() || at >= location.firstSequence() + location.count()) {
         locate(lane, at);
         if (!isInWindow()) {
@@ -237,12 +276,31 @@ final class Sifter {
       }
       int length = window.getInt(offset);
       window.copyTo(offset, length, room(length));
+      if (isLong(filter)) {
+        if (looked == 0) {
+          lookAside(view, filter, lane, at, copy(length));
+          return;
+        }
+        break;
+      }
       evaluate(view, filter, lane, at);
       bytes += length;
       looked++;
       at = view.nextUnsifted(lane, at + 1);
     }
     finish(view, filter, lane, at, looked);
+  }
+
+  /** Whether the entry at hand takes too long to be looked at on the shard. */
+  private boolean isLong(@Nullable Filter filter) {
+    return filter != null
+        && filter
+            .evaluator()
+            .isLong(scratch, Entry.messageOffset(scratch, 0), Entry.messageBytes(scratch, 0));
+  }
+
+  private ByteBuffer copy(int length) {
+    return ByteBuffer.allocate(length).put(0, scratch, 0, length);
   }
 
   private ByteBuffer room(int length) {
@@ -255,14 +313,19 @@ final class Sifter {
   private void evaluate(View view, @Nullable Filter filter, Lane lane, long sequence) {
     int messageAt = Entry.messageOffset(scratch, 0);
     int messageBytes = Entry.messageBytes(scratch, 0);
-    if (filter == null || filter.evaluator().matches(scratch, messageAt, messageBytes)) {
+    if (filter == null || filter.evaluator().matches(scratch, messageAt, messageBytes, work)) {
       view.match(lane, sequence, keys.codeOf(scratch, messageAt, messageBytes));
     }
+    see(view, sequence, scratch, messageAt, messageBytes);
+  }
+
+  private void see(
+      View view, long sequence, ByteBuffer entry, int messageAt, int messageBytes) {
     IdEquality id = view.idEquality();
     if (id != null) {
       IdScan scan = id.header() == IdHeader.CORRELATION_ID ? correlationIds : messageIds;
       learned[learnedCount] = sequence;
-      hashes[learnedCount++] = scan.hash(scratch, messageAt, messageBytes);
+      hashes[learnedCount++] = scan.hash(entry, messageAt, messageBytes);
     }
   }
 
@@ -274,6 +337,60 @@ final class Sifter {
     learnedCount = 0;
     view.sifted(lane, reached);
     taker.sifted(view);
+  }
+
+  // ---- beside the shard ----
+
+  /** Has the next message of a view looked at beside the shard, for it takes long. */
+  private void lookAside(
+      View view, @Nullable Filter filter, Lane lane, long sequence, ByteBuffer entry) {
+    if (filter == null || aside >= MAX_ASIDE) {
+      crowded.add(view);
+      return;
+    }
+    Selector.Evaluator evaluator = filter.selector().evaluator();
+    long siftedEnd = view.siftedEnd(lane);
+    boolean[] matches = new boolean[1];
+    try {
+      beside.run(
+          () ->
+              matches[0] =
+                  evaluator.matches(
+                      entry,
+                      Entry.messageOffset(entry, 0),
+                      Entry.messageBytes(entry, 0),
+                      new Work()),
+          () -> lookedAside(view, lane, sequence, entry, siftedEnd, matches[0]),
+          () -> {});
+      reading.add(view);
+      aside++;
+    } catch (RejectedExecutionException e) {
+      taker.busy(view);
+    }
+  }
+
+  private void lookedAside(
+      View view, Lane lane, long sequence, ByteBuffer entry, long siftedEnd, boolean matches) {
+    aside--;
+    reading.remove(view);
+    wanted.addAll(crowded);
+    crowded.clear();
+    schedule();
+    Filter filter = view.filter();
+    if (view.subscription().isClosed() || !view.isOpen()) {
+      return;
+    }
+    if (filter == null || view.siftedEnd(lane) < siftedEnd) {
+      taker.sifted(view); // all its consumers had gone, and it begins again
+      return;
+    }
+    int messageAt = Entry.messageOffset(entry, 0);
+    int messageBytes = Entry.messageBytes(entry, 0);
+    if (matches) {
+      view.match(lane, sequence, keys.codeOf(entry, messageAt, messageBytes));
+    }
+    see(view, sequence, entry, messageAt, messageBytes);
+    finish(view, filter, lane, view.nextUnsifted(lane, sequence + 1), 1);
   }
 
   // ---- in files ----
@@ -296,10 +413,15 @@ final class Sifter {
               ? IdWanted.correlationId(id.id())
               : IdWanted.messageId(id.id());
     }
+    long most =
+        filter == null
+            ? TASK_BYTES
+            : Math.min(TASK_BYTES, Math.max(1, filter.selector().bytesFor(TASK_STEPS)));
     long at = from;
     while (lane.exists(at)
         && task.messages < TASK_MESSAGES
-        && task.estimatedBytes < TASK_BYTES
+        && task.estimatedBytes < most
+        && (filter == null || filter.selector().steps(task.messages, 0) < TASK_STEPS)
         && task.parts.size() < TASK_PARTS) {
       if (lane instanceof VolatileLane swift) {
         if (swift.isInMemory(at)) {
@@ -312,7 +434,7 @@ final class Sifter {
       if (isInWindow()) {
         break;
       }
-      at = view.nextUnsifted(lane, addPart(view, lane, at, task));
+      at = view.nextUnsifted(lane, addPart(view, lane, at, task, most));
     }
     try {
       fetcher.sift(task, this::read);
@@ -339,7 +461,7 @@ final class Sifter {
   }
 
   /** Adds the located part from a sequence on and returns where it ends. */
-  private long addPart(View view, Lane lane, long from, SiftTask task) {
+  private long addPart(View view, Lane lane, long from, SiftTask task, long mostBytes) {
     if (location.piece() == null) {
       long end = location.firstSequence() + location.count();
       task.add(
@@ -354,7 +476,7 @@ final class Sifter {
     }
     long each = Math.max(1, location.piece().bytes() / location.piece().count());
     int most =
-        (int) Math.max(1, Math.min(TASK_MESSAGES, (TASK_BYTES - task.estimatedBytes) / each));
+        (int) Math.max(1, Math.min(TASK_MESSAGES, (mostBytes - task.estimatedBytes) / each));
     long limit = Math.min(from + most, location.piece().lastSequence() + 1);
     long end = from;
     long next = from;
@@ -397,6 +519,11 @@ final class Sifter {
       view.learned(task.lane, task.reached, task.seen, task.hashes, task.seenCount);
     }
     view.sifted(task.lane, task.reached);
+    ByteBuffer longEntry = task.longEntry;
+    if (longEntry != null) {
+      lookAside(view, filter, task.lane, task.reached, longEntry);
+      return;
+    }
     IOException failure = task.failure;
     Long failedAt = failure == null ? failures.remove(view) : failures.put(view, task.reached);
     if (failure == null || failedAt == null || failedAt != task.reached) {

@@ -2,6 +2,7 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Weight;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.DestinationKind;
@@ -43,6 +44,7 @@ public final class Destination {
   private final Map<Long, Subscription> subscriptions = new LinkedHashMap<>();
   private final Map<Selector, Filter> filters = new LinkedHashMap<>();
   private final DamagedMessages damaged;
+  private final Weight weight = new Weight();
   private int partialSubscriptions;
   private int partialDurableSubscriptions;
   private DestinationSettings settings;
@@ -265,7 +267,12 @@ public final class Destination {
     if (selector == null) {
       return null;
     }
-    Filter filter = filters.computeIfAbsent(selector, Filter::new);
+    Filter filter = filters.get(selector);
+    if (filter == null) {
+      filter = new Filter(selector);
+      filters.put(selector, filter);
+      weight.add(selector);
+    }
     filter.users++;
     return filter;
   }
@@ -273,6 +280,11 @@ public final class Destination {
   /** The selectors of the subscriptions, each once. */
   public Collection<Filter> filters() {
     return Collections.unmodifiableCollection(filters.values());
+  }
+
+  /** What evaluating all of them costs. */
+  public Weight weight() {
+    return weight;
   }
 
   /** Subscriptions that outlive their consumers. */
@@ -300,6 +312,7 @@ public final class Destination {
         filter.users--;
         if (filter.users == 0) {
           filters.remove(filter.selector());
+          weight.remove(filter.selector());
         }
       }
       subscription.clear();
@@ -417,6 +430,7 @@ public final class Destination {
     }
     subscriptions.clear();
     filters.clear();
+    weight.clear();
     partialSubscriptions = 0;
     partialDurableSubscriptions = 0;
     durableSubscriptions = 0;

@@ -4,6 +4,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Selector.IdEquality;
 import io.lightmq.core.selector.Selector.IdHeader;
+import io.lightmq.core.selector.Work;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -57,6 +58,9 @@ public final class Views {
   private long timedEvaluations;
   private long timedNanos;
   private boolean lagging;
+
+  /** No message of so many bytes is too long for any of the selectors. */
+  private long shortBytes = Long.MAX_VALUE;
 
   /** Those that know of something that matches, visible or not. */
   private final Set<View> matching = new LinkedHashSet<>();
@@ -149,6 +153,7 @@ public final class Views {
         }
       }
       views.put(selector, known);
+      shortBytes = Math.min(shortBytes, selector.shortBytes());
       file(known, selector.idEquality());
     }
     Filter filter = known.filter();
@@ -301,9 +306,10 @@ public final class Views {
    * Shows a message that was appended to a lane to the views that have looked at all before it.
    *
    * @param messageAt where the encoded message is in the buffer
+   * @param work what it costs is counted there
    */
   public void arrived(
-      Lane lane, long sequence, ByteBuffer buffer, int messageAt, int messageBytes) {
+      Lane lane, long sequence, ByteBuffer buffer, int messageAt, int messageBytes, Work work) {
     Arrivals of = arrivals.get(lane);
     if (of == null) {
       return;
@@ -311,16 +317,41 @@ public final class Views {
     if (!of.isNext(sequence)) {
       pauseAll(lane);
     }
+    if (work.isTired()) {
+      pauseAll(lane); // a turn has its share; what arrives is looked up in another
+    } else {
+      pauseLong(lane, buffer, messageAt, messageBytes);
+    }
     of.reached(sequence + 1);
     int code = plain == null ? 0 : keyScan.codeOf(buffer, messageAt, messageBytes);
-    show(others, lane, sequence, buffer, messageAt, messageBytes, code);
+    show(others, lane, sequence, buffer, messageAt, messageBytes, code, work);
     if (!indexes.isEmpty()) {
       for (IdIndex index : indexes.values()) {
         List<View> wanting = index.arrived(lane, sequence, buffer, messageAt, messageBytes);
-        show(wanting, lane, sequence, buffer, messageAt, messageBytes, code);
+        show(wanting, lane, sequence, buffer, messageAt, messageBytes, code, work);
       }
       if (indexes.values().removeIf(IdIndex::isIdle)) {
         forgetArrivals();
+      }
+    }
+  }
+
+  /** Views for which a message is too long to be looked at in this turn look it up later. */
+  private void pauseLong(Lane lane, ByteBuffer buffer, int messageAt, int messageBytes) {
+    if (messageBytes <= shortBytes) {
+      return;
+    }
+    for (View view : views.values()) {
+      Filter filter = view.filter();
+      if (filter != null
+          && view.isLive(lane)
+          && filter.evaluator().isLong(buffer, messageAt, messageBytes)) {
+        lagging = true;
+        if (plain == null) {
+          view.pause(lane);
+        } else {
+          view.pause();
+        }
       }
     }
   }
@@ -332,7 +363,8 @@ public final class Views {
       ByteBuffer buffer,
       int messageAt,
       int messageBytes,
-      int code) {
+      int code,
+      Work work) {
     for (int i = 0; i < some.size(); i++) {
       View view = some.get(i);
       Filter filter = view.filter();
@@ -342,7 +374,7 @@ public final class Views {
       if (filter != null) {
         filter.evaluated(1);
       }
-      if (filter == null || filter.evaluator().matches(buffer, messageAt, messageBytes)) {
+      if (filter == null || filter.evaluator().matches(buffer, messageAt, messageBytes, work)) {
         view.match(lane, sequence, code);
       }
       if (view.keys() == null) {

@@ -87,6 +87,11 @@ final class Parser {
     return properties;
   }
 
+  /** How often it searches the texts of a message. */
+  int textSteps() {
+    return textSteps;
+  }
+
   // ---- conditions ----
 
   private Expr or() throws InvalidSelectorException {

@@ -61,6 +61,10 @@ final class Row {
     walked = false;
   }
 
+  int selectableBytes() {
+    return scan.selectableBytes();
+  }
+
   void load(Field field, int slot, Operand into) {
     switch (field) {
       case PROPERTY -> property(slot, into);

@@ -26,6 +26,8 @@ public final class Selector {
   /** The longest text in characters. */
   public static final int MAX_CHARS = 64 * 1024;
 
+  private static final int EVALUATION_STEPS = 16;
+
   /** The headers by whose equality messages can be found without evaluating. */
   public enum IdHeader {
     CORRELATION_ID,
@@ -42,10 +44,12 @@ public final class Selector {
   private final String text;
   private final Condition condition;
   private final List<byte[]> properties;
+  private final int textSteps;
   private final @Nullable IdEquality idEquality;
 
-  private Selector(String text, Condition condition, List<byte[]> properties) {
+  private Selector(String text, Condition condition, List<byte[]> properties, int textSteps) {
     this.text = text;
+    this.textSteps = textSteps;
     this.condition = condition;
     this.properties = properties;
     this.idEquality = findIdEquality(condition);
@@ -65,7 +69,10 @@ public final class Selector {
     Parser parser = new Parser(text);
     Condition condition = parser.parse();
     return new Selector(
-        text, condition, parser.properties().stream().map(MessageScan::encode).toList());
+        text,
+        condition,
+        parser.properties().stream().map(MessageScan::encode).toList(),
+        parser.textSteps());
   }
 
   /** The selector's text with an empty one taken for none, as the specification does. */
@@ -76,6 +83,38 @@ public final class Selector {
   /** The text as it was given. */
   public String text() {
     return text;
+  }
+
+  /** What one evaluation costs, whatever the message. */
+  long evaluationSteps() {
+    return EVALUATION_STEPS + text.length() / 4;
+  }
+
+  /**
+   * What one byte of a message's headers and properties costs, in eighths of a step: one to walk
+   * over it, and eight for each time that the selector searches it.
+   */
+  long byteEighths() {
+    return 1 + 8L * textSteps;
+  }
+
+  /**
+   * The steps that it takes at most to evaluate it on so many messages; one takes some 2 to 12 ns.
+   *
+   * @param selectableBytes of the headers and properties of all of them
+   */
+  public long steps(long messages, long selectableBytes) {
+    return messages * evaluationSteps() + selectableBytes * byteEighths() / 8;
+  }
+
+  /** The bytes of headers and properties that it looks at in so many steps. */
+  public long bytesFor(long steps) {
+    return Math.max(0, steps - evaluationSteps()) * 8 / byteEighths();
+  }
+
+  /** No message of so many bytes takes more than {@link Work#SLICE} steps. */
+  public long shortBytes() {
+    return bytesFor(Work.SLICE);
   }
 
   /** That the message or correlation id has to be equal to a string, null if it need not. */
@@ -118,27 +157,43 @@ public final class Selector {
 
   /** What looks at messages for this selector, for one thread at a time. */
   public Evaluator evaluator() {
-    return new Evaluator(condition, properties);
+    return new Evaluator(this);
   }
 
   /** Looks at one message after the other, without garbage; see {@link Selector#evaluator}. */
   public static final class Evaluator {
-    private final Condition condition;
+    private final Selector selector;
     private final Row row;
 
-    private Evaluator(Condition condition, List<byte[]> properties) {
-      this.condition = condition;
-      this.row = new Row(properties);
+    private Evaluator(Selector selector) {
+      this.selector = selector;
+      this.row = new Row(selector.properties);
     }
 
     /**
      * Whether an encoded message matches: the condition is true, neither false nor unknown. A
      * message that cannot be decoded as far as the selector has to look matches nothing.
+     *
+     * @param work whose it is; what it costs at most is counted there
      */
-    public boolean matches(ByteBuffer buffer, int messageAt, int messageBytes) {
+    public boolean matches(ByteBuffer buffer, int messageAt, int messageBytes, Work work) {
       try {
         row.open(buffer, messageAt, messageBytes);
-        return condition.test(row) == Truth.TRUE;
+        work.add(selector.steps(1, row.selectableBytes()));
+        return selector.condition.test(row) == Truth.TRUE;
+      } catch (MalformedMessageException e) {
+        return false;
+      }
+    }
+
+    /** Whether it takes more than {@link Work#SLICE} steps to look at a message. */
+    public boolean isLong(ByteBuffer buffer, int messageAt, int messageBytes) {
+      if (selector.steps(1, messageBytes) <= Work.SLICE) {
+        return false;
+      }
+      try {
+        row.open(buffer, messageAt, messageBytes);
+        return selector.steps(1, row.selectableBytes()) > Work.SLICE;
       } catch (MalformedMessageException e) {
         return false;
       }

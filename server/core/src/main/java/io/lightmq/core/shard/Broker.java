@@ -115,6 +115,11 @@ public final class Broker implements AutoCloseable {
     shard.wantCheckpoint();
   }
 
+  /** The most steps that selectors took in one turn of the shard so far; a look for tests. */
+  long mostSelectorSteps() {
+    return shard.mostSelectorSteps();
+  }
+
   /** What the shard counted last, at most about a second ago. Any thread. */
   public BrokerMetrics metrics() {
     return shard.metrics();

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.record.ShardRecord.Acked;
@@ -13,7 +14,9 @@ import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.MessageReader;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +42,8 @@ class MoveRecords {
         Ready ready,
         Counters counters,
         TurnTime time,
-        ClientIds clientIds);
+        ClientIds clientIds,
+        Matchings matchings);
   }
 
   private final Recorder recorder;
@@ -49,6 +53,7 @@ class MoveRecords {
   private final Counters counters;
   private final TurnTime time;
   private final ClientIds clientIds;
+  private final Matchings matchings;
 
   MoveRecords(
       Recorder recorder,
@@ -57,7 +62,8 @@ class MoveRecords {
       Ready ready,
       Counters counters,
       TurnTime time,
-      ClientIds clientIds) {
+      ClientIds clientIds,
+      Matchings matchings) {
     this.recorder = recorder;
     this.placing = placing;
     this.admission = admission;
@@ -65,6 +71,7 @@ class MoveRecords {
     this.counters = counters;
     this.time = time;
     this.clientIds = clientIds;
+    this.matchings = matchings;
   }
 
   /**
@@ -75,7 +82,14 @@ class MoveRecords {
   boolean record(Move move, ByteBuffer entry, Mover.Goal goal) {
     Destination to = goal.to();
     boolean persistent = Entry.isPersistent(entry, 0);
-    Runs.Checked wanted = to == null ? null : wanted(move.from().destination(), to, entry, goal);
+    Runs.Checked sent = to == null ? null : run(entry, goal);
+    if (to != null
+        && sent != null
+        && goal.only() == null
+        && !matchings.isReady(move, new Matchings.Part(to, sent))) {
+      return false;
+    }
+    Runs.Checked wanted = to == null || sent == null ? null : wanted(move, to, sent, entry, goal);
     Placement placement =
         to == null || wanted == null
             ? Placement.NOWHERE
@@ -112,31 +126,37 @@ class MoveRecords {
     if (!recorded) {
       move.from().acknowledge(acked.ranges());
     }
+    matchings.forget(move);
     return true;
   }
 
-  /** The message as a run, with who does not want it. */
-  private Runs.Checked wanted(Destination from, Destination to, ByteBuffer entry, Mover.Goal goal) {
+  /** The message as a run. */
+  private static Runs.Checked run(ByteBuffer entry, Mover.Goal goal) {
     ByteBuffer message = goal.message();
     ByteBuffer run = ByteBuffer.allocate(4 + message.remaining());
     run.putInt(message.remaining()).put(message.duplicate()).flip();
-    Runs.Checked checked =
-        new Runs.Checked(
-            1,
-            run,
-            Entry.messageOffset(entry, 0) + (long) message.remaining(),
-            1 << MessageReader.priority(message, message.position()),
-            List.of(),
-            false);
+    return new Runs.Checked(
+        1,
+        run,
+        Entry.messageOffset(entry, 0) + (long) message.remaining(),
+        1 << MessageReader.priority(message, message.position()),
+        List.of(),
+        false);
+  }
+
+  /** The same with who does not want it. */
+  private Runs.Checked wanted(
+      Move move, Destination to, Runs.Checked sent, ByteBuffer entry, Mover.Goal goal) {
     Subscription only = goal.only();
     if (only != null) {
-      return placing.only(only, checked);
+      return placing.only(only, sent);
     }
     long connection = Entry.connectionId(entry, 0);
     var sender = new Selecting.Sender(connection, clientIds.clientId(connection));
-    return from.isHidden() && !to.kind().isQueue()
-        ? placing.select(sender, to, checked, Arrival.of(entry))
-        : placing.select(sender, to, checked);
+    Map<Filter, BitSet> known = matchings.of(move, 0);
+    return move.from().destination().isHidden() && !to.kind().isQueue()
+        ? placing.select(sender, to, sent, Arrival.of(entry), known)
+        : placing.select(sender, to, sent, known);
   }
 
   /** One record of both halves; of the first alone where the second is in no record. */

@@ -3,11 +3,13 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.destination.VolatileStore;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Work;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
@@ -15,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /** Where messages find room: on the disk unless it is full, or in the memory for volatile ones. */
@@ -36,13 +39,14 @@ final class Placing {
       Recorder recorder,
       TurnTime time,
       Counters counters,
-      Overflow overflow) {
+      Overflow overflow,
+      Work work) {
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
     this.time = time;
     this.counters = counters;
-    this.selecting = new Selecting(time);
+    this.selecting = new Selecting(time, work);
     this.overflow = overflow;
     recorder.arrivals(selecting::arrived);
     this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes(), time);
@@ -66,21 +70,31 @@ final class Placing {
   /**
    * What of a run anybody wants, with who does not want which of it.
    *
+   * @param known what is known of some selectors already
    * @throws Refusal if to say so takes more than a batch
    */
-  Runs.Checked select(PeerSession session, Destination destination, Runs.Checked run) {
-    return select(Selecting.Sender.of(session), destination, run);
+  Runs.Checked select(
+      PeerSession session, Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
+    return select(Selecting.Sender.of(session), destination, run, known);
   }
 
   /** The same for messages of a connection that may have ended. */
-  Runs.Checked select(Selecting.Sender sender, Destination destination, Runs.Checked run) {
-    return checkSkips(run, selecting.select(sender, destination, run));
+  Runs.Checked select(
+      Selecting.Sender sender,
+      Destination destination,
+      Runs.Checked run,
+      Map<Filter, BitSet> known) {
+    return checkSkips(run, selecting.select(sender, destination, run, known));
   }
 
   /** The same for those of the subscriptions that a delayed message found when it came. */
   Runs.Checked select(
-      Selecting.Sender sender, Destination destination, Runs.Checked run, Arrival arrival) {
-    return checkSkips(run, selecting.select(sender, destination, run, arrival));
+      Selecting.Sender sender,
+      Destination destination,
+      Runs.Checked run,
+      Arrival arrival,
+      Map<Filter, BitSet> known) {
+    return checkSkips(run, selecting.select(sender, destination, run, arrival, known));
   }
 
   /** The run for one subscription alone, whatever its selector and those of others say. */

@@ -4,13 +4,16 @@ import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes runs and transactions in the order of their numbers, each once, and holds what there is no
@@ -47,6 +50,8 @@ final class Publishing {
   private final Transactions transactions;
   private final Attempts attempts;
   private final Admission admission;
+  private final Matchings matchings;
+  private final Work work;
   private final Set<PeerSession> holding = new LinkedHashSet<>();
 
   Publishing(
@@ -61,8 +66,12 @@ final class Publishing {
       Receipts receipts,
       Transactions transactions,
       Attempts attempts,
-      Admission admission) {
+      Admission admission,
+      Matchings matchings,
+      Work work) {
     this.admission = admission;
+    this.matchings = matchings;
+    this.work = work;
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
@@ -94,16 +103,20 @@ final class Publishing {
   /** Tries again what was held. */
   void retryHeld() {
     for (PeerSession session : List.copyOf(holding)) {
+      if (work.isTired()) {
+        return; // who had a turn stands behind those who had none
+      }
       takeWaiting(session);
       PeerSession.Held next = session.heldPublishes().poll();
-      while (next != null && take(session, next.publish(), isOverdue(next))) {
+      while (next != null && !work.isTired() && take(session, next.publish(), isOverdue(next))) {
         next = session.heldPublishes().poll();
       }
       if (next != null) {
         session.heldPublishes().addFirst(next);
       }
-      if (next == null && !waitsForRoom(session)) {
-        holding.remove(session);
+      holding.remove(session);
+      if (next != null || waitsForRoom(session)) {
+        holding.add(session);
       }
     }
   }
@@ -152,12 +165,13 @@ final class Publishing {
       return true;
     }
     try {
-      if (!decide(session, link, command, overdue)) {
+      if (!isMatched(session, command) || !decide(session, link, command, overdue)) {
         return false;
       }
     } catch (Refusal refusal) {
       receipts.refuse(session, link, number, command.correlation(), refusal);
     }
+    matchings.forget(command);
     finish(session, command.messages());
     takeWaiting(session);
     return true;
@@ -167,6 +181,46 @@ final class Publishing {
     Destination destination = state.destinations().find(command.destinationId());
     return RecordBytes.of(command, session.user().length)
         + RecordBytes.ofSkips(destination, command.count());
+  }
+
+  /** Whether it need not wait because selectors look at it beside the shard. */
+  private boolean isMatched(PeerSession session, Command.Publish command) {
+    return matchings.isReady(
+        command,
+        mostSteps(command.destinationId(), command.count(), command.messages()),
+        () -> List.of(part(session, command.destinationId(), command.count(), command.messages())));
+  }
+
+  private boolean isMatched(PeerSession session, Command.Commit commit) {
+    long most = 0;
+    for (Command.StagedRun run : commit.runs()) {
+      most += mostSteps(run.destinationId(), run.count(), run.messages());
+    }
+    return matchings.isReady(
+        commit,
+        most,
+        () -> {
+          List<Matchings.Part> parts = new ArrayList<>();
+          for (Command.StagedRun run : commit.runs()) {
+            parts.add(part(session, run.destinationId(), run.count(), run.messages()));
+          }
+          return parts;
+        });
+  }
+
+  /** What selectors take at most for a run, from what costs nothing to know. */
+  private long mostSteps(long destinationId, int count, Command.Bytes messages) {
+    Destination to = state.destinations().find(destinationId);
+    return to == null ? 0 : to.weight().steps(count, messages.buffer().remaining());
+  }
+
+  private Matchings.Part part(PeerSession session, long id, int count, Command.Bytes messages) {
+    Runs.Checked run = placing.check(session, count, messages.buffer());
+    Destination to = state.destinations().find(id);
+    if (to == null) {
+      throw new Refusal(FaultCode.DESTINATION_GONE, Placing.goneText(id));
+    }
+    return new Matchings.Part(to, run.delayed() ? run.undelayed() : run);
   }
 
   private boolean decide(PeerSession session, Link link, Command.Publish command, boolean overdue) {
@@ -187,7 +241,7 @@ final class Publishing {
       }
       return taken;
     }
-    Runs.Checked wanted = placing.select(session, destination, run);
+    Runs.Checked wanted = placing.select(session, destination, run, matchings.of(command, 0));
     Placement placement = Placing.placement(destination, persistent, wanted);
     if (placement == Placement.DURABLE) {
       placing.checkDisk();
@@ -272,7 +326,7 @@ final class Publishing {
     }
     Command.Commit other = session.waitingCommits().put(command.number(), command);
     if (other != null) {
-      release(other);
+      matchings.release(other);
     }
     takeWaiting(session);
   }
@@ -294,13 +348,21 @@ final class Publishing {
       for (Command.StagedRun run : next.runs()) {
         bytes += RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
       }
-      if (!admitted(bytes, !next.runs().isEmpty()) || waitsForMemory(session, next)) {
-        holding.add(session);
-        return;
+      Refusal refusal = null;
+      try {
+        if (work.isTired()
+            || !isMatched(session, next)
+            || !admitted(bytes, !next.runs().isEmpty())
+            || waitsForMemory(session, next)) {
+          holding.add(session);
+          return;
+        }
+      } catch (Refusal refused) {
+        refusal = refused;
       }
       session.commitNotHeld();
       session.waitingCommits().remove(next.number());
-      take(session, link, next);
+      take(session, link, next, refusal);
       next = session.waitingCommits().get(link.last() + 1);
     }
   }
@@ -310,9 +372,13 @@ final class Publishing {
         && session.commitHeldNanos(time.nanos()) < MAX_HELD_MILLIS * 1_000_000;
   }
 
-  private void take(PeerSession session, Link link, Command.Commit command) {
+  private void take(
+      PeerSession session, Link link, Command.Commit command, @Nullable Refusal known) {
     time.arrived(command.arrivedMillis());
     try {
+      if (known != null) {
+        throw known;
+      }
       transactions.decide(session, link, command);
     } catch (Refusal refusal) {
       for (Command.Acked acked : command.acked()) {
@@ -323,6 +389,6 @@ final class Publishing {
       }
       receipts.refuse(session, link, command.number(), command.correlation(), refusal);
     }
-    release(command);
+    matchings.release(command);
   }
 }

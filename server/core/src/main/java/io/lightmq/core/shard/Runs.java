@@ -53,6 +53,24 @@ final class Runs {
       return new Checked(count, messages, entryBytes, priorities, List.copyOf(found), delayed);
     }
 
+    /** The same run in other bytes. */
+    Checked of(ByteBuffer same) {
+      return new Checked(count, same, entryBytes, priorities, skips, delayed);
+    }
+
+    /** Those of its messages that are to come at once; their count may be 0. */
+    Checked undelayed() {
+      List<Integer> places = new ArrayList<>();
+      int at = messages.position();
+      for (int i = 0; i < count; i++) {
+        if (MessageReader.deliveryDelayMillis(messages, at + 4) <= 0) {
+          places.add(at);
+        }
+        at += 4 + messages.getInt(at);
+      }
+      return only(places);
+    }
+
     /** The rest of the run without some messages; its bytes are copied. */
     Checked without(BitSet dropped) {
       int kept = count - dropped.cardinality();

@@ -7,6 +7,7 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.Views;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Work;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -41,24 +42,35 @@ final class Selecting {
   }
 
   private final TurnTime time;
+  private final Work work;
   private int runs;
 
-  Selecting(TurnTime time) {
+  Selecting(TurnTime time, Work work) {
     this.time = time;
+    this.work = work;
   }
 
   /**
    * What of a run is wanted by anybody, with who does not want which of it; the run itself if all
    * want all of it. Its count may be 0.
+   *
+   * @param known what some selectors do not match; the others are asked
    */
-  Runs.Checked select(Sender sender, Destination destination, Runs.Checked run) {
-    return destination.partialSubscriptions() == 0 ? run : select(sender, destination, run, null);
+  Runs.Checked select(
+      Sender sender, Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
+    return destination.partialSubscriptions() == 0
+        ? run
+        : select(sender, destination, run, null, known);
   }
 
   /** The same; subscriptions that were not there at the arrival want nothing. */
   Runs.Checked select(
-      Sender sender, Destination destination, Runs.Checked run, @Nullable Arrival arrival) {
-    Map<Filter, BitSet> failed = evaluate(destination, run);
+      Sender sender,
+      Destination destination,
+      Runs.Checked run,
+      @Nullable Arrival arrival,
+      Map<Filter, BitSet> known) {
+    Map<Filter, BitSet> failed = evaluate(destination, run, known);
     List<Skip> skips = new ArrayList<>();
     BitSet unwanted = null;
     for (Subscription subscription : destination.subscriptions()) {
@@ -94,11 +106,17 @@ final class Selecting {
     return all;
   }
 
-  private Map<Filter, BitSet> evaluate(Destination destination, Runs.Checked run) {
+  private Map<Filter, BitSet> evaluate(
+      Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
     Map<Filter, BitSet> failed = new HashMap<>();
     runs++;
     boolean timed = runs % SAMPLED == 0;
     for (Filter filter : destination.filters()) {
+      BitSet asked = known.get(filter);
+      if (asked != null) {
+        failed.put(filter, asked);
+        continue;
+      }
       long begin = timed ? time.nowNanos() : 0;
       failed.put(filter, evaluate(filter.evaluator(), run));
       filter.evaluated(run.count());
@@ -109,13 +127,13 @@ final class Selecting {
     return failed;
   }
 
-  private static BitSet evaluate(Selector.Evaluator evaluator, Runs.Checked run) {
+  private BitSet evaluate(Selector.Evaluator evaluator, Runs.Checked run) {
     BitSet failed = new BitSet(run.count());
     ByteBuffer messages = run.messages();
     int at = messages.position();
     for (int i = 0; i < run.count(); i++) {
       int bytes = messages.getInt(at);
-      if (!evaluator.matches(messages, at + 4, bytes)) {
+      if (!evaluator.matches(messages, at + 4, bytes, work)) {
         failed.set(i);
       }
       at += 4 + bytes;
@@ -149,12 +167,12 @@ final class Selecting {
     }
   }
 
-  private static void show(Views views, Lane lane, long first, LaneRun run) {
+  private void show(Views views, Lane lane, long first, LaneRun run) {
     ByteBuffer messages = run.messages();
     int at = messages.position();
     for (int i = 0; i < run.count(); i++) {
       int bytes = messages.getInt(at);
-      views.arrived(lane, first + i, messages, at + 4, bytes);
+      views.arrived(lane, first + i, messages, at + 4, bytes, work);
       at += 4 + bytes;
     }
   }

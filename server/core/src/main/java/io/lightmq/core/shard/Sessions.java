@@ -28,6 +28,7 @@ final class Sessions {
   private final Subscribing subscribing;
   private final Attempts attempts;
   private final TurnTime time;
+  private final Matchings matchings;
   private final Map<Long, PeerSession> byConnection = new HashMap<>();
   private final Map<UUID, PeerSession> byLink = new HashMap<>();
   private final Map<String, PeerSession> byClientId = new HashMap<>();
@@ -38,7 +39,9 @@ final class Sessions {
       Dispatcher dispatcher,
       Subscribing subscribing,
       Attempts attempts,
-      TurnTime time) {
+      TurnTime time,
+      Matchings matchings) {
+    this.matchings = matchings;
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
@@ -220,12 +223,9 @@ final class Sessions {
       subscribing.delete(temporary);
     }
     session.temporaries().clear();
-    session
-        .waitingCommits()
-        .values()
-        .forEach(commit -> commit.runs().forEach(run -> run.messages().release()));
+    session.waitingCommits().values().forEach(matchings::release);
     session.waitingCommits().clear();
-    session.heldPublishes().forEach(held -> held.publish().messages().release());
+    session.heldPublishes().forEach(held -> matchings.release(held.publish()));
     session.heldPublishes().clear();
     if (session.clientId() != null) {
       byClientId.remove(session.clientId(), session);

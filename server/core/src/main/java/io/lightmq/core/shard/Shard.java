@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Beside;
 import io.lightmq.core.delivery.Fetcher;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
@@ -139,6 +140,7 @@ final class Shard implements ShardBatch.Observer {
             state,
             loops.clock(),
             fetcher,
+            new Beside(loop, loops.open("match")),
             new Overflow(store, overflowFiles, memory, this::marksMoved),
             stores,
             moves,
@@ -309,6 +311,11 @@ final class Shard implements ShardBatch.Observer {
 
   long startEpoch() {
     return startEpoch;
+  }
+
+  /** The most steps that selectors took in one turn so far; a look for tests. */
+  long mostSelectorSteps() {
+    return parts.work().mostOfTurn();
   }
 
   BrokerMetrics metrics() {

@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Beside;
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.delivery.Decisions;
@@ -12,6 +13,7 @@ import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.SequenceRange;
@@ -28,6 +30,7 @@ final class ShardParts {
   private final Window window;
   private final ShardState state;
   private final TurnTime time;
+  private final Work work;
   private final Ready ready = new Ready();
   private final Counters counters = new Counters();
   private final BatchBuilder batch;
@@ -56,6 +59,7 @@ final class ShardParts {
       ShardState state,
       Clock clock,
       Fetcher fetcher,
+      Beside beside,
       Overflow overflow,
       Checkpoints.Stores stores,
       MoveRecords.Maker moves,
@@ -65,22 +69,24 @@ final class ShardParts {
     this.window = window;
     this.state = state;
     this.overflow = overflow;
+    this.work = beside.work();
     this.time = new TurnTime(clock);
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal, time);
     Later later = new Later();
-    this.dispatcher = new Dispatcher(window, fetcher, later);
+    this.dispatcher = new Dispatcher(window, fetcher, beside, later);
     recorder.touches(later);
     DestinationRules rules = rules(settings);
     Subscribing subscribing =
         new Subscribing(state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
-    this.placing = new Placing(settings, state, recorder, time, counters, overflow);
+    this.placing = new Placing(settings, state, recorder, time, counters, overflow, work);
     EntryReads reads = new EntryReads(window, fetcher);
+    Matchings matchings = new Matchings(beside, later::lookAgain);
     this.mover =
         new Mover(
             reads,
             later,
-            moves.make(recorder, placing, later, ready, counters, time, later),
+            moves.make(recorder, placing, later, ready, counters, time, later, matchings),
             ready,
             counters,
             time,
@@ -102,13 +108,22 @@ final class ShardParts {
         new DeadLetterAdministration(state, reads, retries, time, later::soon);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
-    this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time);
+    this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings);
     later.sessions = sessions;
     this.settlements = new Settlements(state, time, ready);
     Receipts receipts = new Receipts(recorder, sessions);
     Transactions transactions =
         new Transactions(
-            settings, state, recorder, settlements, ready, counters, placing, receipts, delays);
+            settings,
+            state,
+            recorder,
+            settlements,
+            ready,
+            counters,
+            placing,
+            receipts,
+            delays,
+            matchings);
     this.publishing =
         new Publishing(
             settings,
@@ -122,7 +137,9 @@ final class ShardParts {
             receipts,
             transactions,
             attempts,
-            later);
+            later,
+            matchings,
+            work);
     Consuming consuming =
         new Consuming(
             state,
@@ -181,6 +198,10 @@ final class ShardParts {
 
     void wake() {
       runner().wakeSoon();
+    }
+
+    void lookAgain() {
+      runner().lookAgain();
     }
 
     void soon(Runnable task) {
@@ -251,6 +272,11 @@ final class ShardParts {
 
   TurnTime time() {
     return time;
+  }
+
+  /** What evaluating selectors costs. */
+  Work work() {
+    return work;
   }
 
   Ready ready() {

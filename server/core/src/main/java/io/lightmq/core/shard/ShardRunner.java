@@ -141,7 +141,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     if (others.isEmpty()) {
       takePublishes();
-      if (turnOthers < MAX_OTHERS && turnPublishes < MAX_PUBLISHES) {
+      if (turnOthers < MAX_OTHERS && turnPublishes < MAX_PUBLISHES && !parts.work().isTired()) {
         goOn();
       } else {
         again = true;
@@ -167,7 +167,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
 
   /** Carries out what was collected, as far as there is room. */
   private void takeOthers() {
-    while (!others.isEmpty() && turnOthers < MAX_OTHERS) {
+    while (!others.isEmpty() && turnOthers < MAX_OTHERS && !parts.work().isTired()) {
       Command next = others.peek();
       long room = roomFor(next);
       if (!ended && !stopped && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
@@ -187,7 +187,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   /** Takes the publishes that nothing is ahead of, at most a turn's share. */
   private void takePublishes() {
     long bytes = 0;
-    while (turnPublishes < MAX_PUBLISHES && bytes < BatchBuilder.FULL_BYTES) {
+    while (turnPublishes < MAX_PUBLISHES
+        && bytes < BatchBuilder.FULL_BYTES
+        && !parts.work().isTired()) {
       Command.Publish publish = queue.pollPublish(carriedOut);
       if (publish == null) {
         return;
@@ -270,6 +272,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   void endTurn() {
     turnOthers = 0;
     turnPublishes = 0;
+    parts.work().endTurn();
     if (again) {
       again = false;
       goOn();
@@ -296,6 +299,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     recorder.runTurnEffects();
     timers.set();
     slices.endTurn();
+    parts.dispatcher().endTurn();
     boolean waits =
         parts.publishing().isHolding()
             || !others.isEmpty()
@@ -462,6 +466,13 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     } else {
       recorder.onShardWhen(
           destination.settings().tier().mark(), () -> parts.dispatcher().consumed(each.consumer()));
+    }
+  }
+
+  /** Something that a command waited for is there. */
+  void lookAgain() {
+    if (!ended) {
+      drain();
     }
   }
 

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.Filter;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
@@ -10,6 +11,7 @@ import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +32,7 @@ final class Transactions {
   private final Placing placing;
   private final Receipts receipts;
   private final Delays delays;
+  private final Matchings matchings;
 
   Transactions(
       BrokerSettings settings,
@@ -40,7 +43,8 @@ final class Transactions {
       Counters counters,
       Placing placing,
       Receipts receipts,
-      Delays delays) {
+      Delays delays,
+      Matchings matchings) {
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
@@ -50,6 +54,7 @@ final class Transactions {
     this.placing = placing;
     this.receipts = receipts;
     this.delays = delays;
+    this.matchings = matchings;
   }
 
   /**
@@ -133,8 +138,8 @@ final class Transactions {
    */
   void decide(PeerSession session, Link link, Command.Commit command) {
     Plan plan = new Plan();
-    for (Command.StagedRun run : command.runs()) {
-      plan(session, run, plan);
+    for (int i = 0; i < command.runs().size(); i++) {
+      plan(session, command.runs().get(i), matchings.of(command, i), plan);
     }
     place(plan);
     checkSize(command);
@@ -170,7 +175,7 @@ final class Transactions {
     if (persistent) {
       plan.sends(to);
     }
-    planDelayed(session, to, persistent, run, plan);
+    planDelayed(session, to, persistent, run, matchings.of(command, 0), plan);
     place(plan);
     if (plan.volatileCount > 0 && !placing.fits(plan.volatileCount, plan.volatileBytes)) {
       return false;
@@ -181,7 +186,8 @@ final class Transactions {
     return true;
   }
 
-  private void plan(PeerSession session, Command.StagedRun run, Plan plan) {
+  private void plan(
+      PeerSession session, Command.StagedRun run, Map<Filter, BitSet> known, Plan plan) {
     Runs.Checked checked = placing.check(session, run.count(), run.messages().buffer());
     Destination destination = state.destinations().find(run.destinationId());
     if (destination == null) {
@@ -191,21 +197,26 @@ final class Transactions {
       plan.sends(destination);
     }
     if (!checked.delayed()) {
-      Runs.Checked wanted = placing.select(session, destination, checked);
+      Runs.Checked wanted = placing.select(session, destination, checked, known);
       plan.runs.add(new Placed(destination, destination, run.persistent(), checked, wanted));
       return;
     }
-    planDelayed(session, destination, run.persistent(), checked, plan);
+    planDelayed(session, destination, run.persistent(), checked, known, plan);
   }
 
   /** Plans a run of which some messages are delayed: each goes under a holder or at once. */
   private void planDelayed(
-      PeerSession session, Destination named, boolean persistent, Runs.Checked run, Plan plan) {
+      PeerSession session,
+      Destination named,
+      boolean persistent,
+      Runs.Checked run,
+      Map<Filter, BitSet> known,
+      Plan plan) {
     delays
         .split(named, run)
         .forEach(
             (to, part) -> {
-              Runs.Checked wanted = to == named ? placing.select(session, to, part) : part;
+              Runs.Checked wanted = to == named ? placing.select(session, to, part, known) : part;
               plan.runs.add(new Placed(to, named, persistent, part, wanted));
             });
   }

@@ -73,7 +73,7 @@ class DispatcherTest {
     assertThat(one.done).containsExactly("7 OK");
     assertThat(dispatcher.parkedPulls()).isZero();
     bench.publish(queue, 1, 10);
-    dispatcher.dispatch(queue);
+    dispatcher.dispatch(queue.queueSubscription());
     assertThat(one.batches).isEmpty();
   }
 
@@ -83,11 +83,11 @@ class DispatcherTest {
     dispatcher.pull(consumer, 1, 10, 1000, 500);
     assertThat(dispatcher.parkedPulls()).isEqualTo(1);
     bench.publish(queue, 1, 10);
-    dispatcher.dispatch(queue);
+    dispatcher.dispatch(queue.queueSubscription());
     assertThat(one.sequences()).containsExactly(0L);
     assertThat(dispatcher.parkedPulls()).isZero();
     bench.publish(queue, 1, 10);
-    dispatcher.dispatch(queue);
+    dispatcher.dispatch(queue.queueSubscription());
     assertThat(one.batches).isEmpty();
     bench.time(10_000);
     dispatcher.expireParked();
@@ -165,18 +165,18 @@ class DispatcherTest {
       dispatcher.pull(a, round, 100, 1 << 20, 500);
       dispatcher.pull(b, round, 100, 1 << 20, 500);
       bench.publish(queue, 10, 50);
-      dispatcher.dispatch(queue);
+      dispatcher.dispatch(queue.queueSubscription());
       assertThat(one.sequences()).hasSize(5);
       assertThat(two.sequences()).hasSize(5);
     }
     dispatcher.pull(a, 100, 100, 1 << 20, 500);
     dispatcher.pull(b, 100, 100, 1 << 20, 500);
     bench.publish(queue, 1, 50);
-    dispatcher.dispatch(queue);
+    dispatcher.dispatch(queue.queueSubscription());
     assertThat(one.sequences()).hasSize(1);
     dispatcher.pull(a, 101, 100, 1 << 20, 500);
     bench.publish(queue, 1, 50);
-    dispatcher.dispatch(queue);
+    dispatcher.dispatch(queue.queueSubscription());
     assertThat(two.sequences()).hasSize(1);
   }
 
@@ -188,7 +188,7 @@ class DispatcherTest {
     dispatcher.pull(a, 1, 1, 1000, 5000);
     dispatcher.pull(b, 1, 1, 1000, 5000);
     bench.publish(queue, 2, 50);
-    dispatcher.dispatch(queue);
+    dispatcher.dispatch(queue.queueSubscription());
     assertThat(one.batches).isEmpty();
     assertThat(two.sequences()).containsExactly(0L);
     one.writable = true;

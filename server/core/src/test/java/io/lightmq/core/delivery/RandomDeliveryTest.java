@@ -114,7 +114,7 @@ class RandomDeliveryTest {
         }
         default -> bench.loops.runUntilIdle();
       }
-      bench.dispatcher.dispatch(queue);
+      bench.dispatcher.dispatch(queue.queueSubscription());
       collect();
       check();
     }

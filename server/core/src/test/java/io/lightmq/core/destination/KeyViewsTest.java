@@ -2,6 +2,7 @@ package io.lightmq.core.destination;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
@@ -69,7 +70,7 @@ class KeyViewsTest {
     lane.entry(sequence, offset, 100);
     offset += 100;
     lane.show();
-    subscription.views().arrived(lane, sequence, message, 0, message.limit());
+    subscription.views().arrived(lane, sequence, message, 0, message.limit(), new Work());
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.selector.InvalidSelectorException;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
@@ -53,7 +54,7 @@ class ViewsTest {
         .correlationId("c" + n)
         .properties(Map.of("n", n))
         .finish();
-    views.arrived(queue.durable(4), sequence, ByteBuffer.wrap(writer.array()), 0, writer.length());
+    views.arrived(queue.durable(4), sequence, ByteBuffer.wrap(writer.array()), 0, writer.length(), new Work());
     return sequence;
   }
 

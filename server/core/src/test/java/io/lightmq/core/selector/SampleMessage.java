@@ -50,6 +50,6 @@ final class SampleMessage {
 
   /** Whether a selector matches. */
   static boolean matches(Selector selector, ByteBuffer encoded) {
-    return selector.evaluator().matches(encoded, 8, encoded.limit() - 8);
+    return selector.evaluator().matches(encoded, 8, encoded.limit() - 8, new Work());
   }
 }

@@ -34,14 +34,14 @@ class SelectorRandomTest {
       Map<String, @Nullable Object> message = selectors.message();
       ByteBuffer bytes = sample.encode(message);
       encoded.add(bytes);
-      if (evaluator.matches(bytes, 8, bytes.limit() - 8)
+      if (evaluator.matches(bytes, 8, bytes.limit() - 8, new Work())
           != Boolean.TRUE.equals(tree.test(message))) {
         fail("seed %d: the tree says %s: %s on %s", seed, tree.test(message), text, message);
       }
     }
     // Nothing of one message stays in the evaluator for the next one.
     for (ByteBuffer bytes : encoded) {
-      if (evaluator.matches(bytes, 8, bytes.limit() - 8)
+      if (evaluator.matches(bytes, 8, bytes.limit() - 8, new Work())
           != SampleMessage.matches(selector, bytes)) {
         fail("seed %d: %s differs the second time", seed, text);
       }

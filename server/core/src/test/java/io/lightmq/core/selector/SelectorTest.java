@@ -374,7 +374,7 @@ class SelectorTest {
     assertThat(SampleMessage.matches(selector, message)).isTrue();
     Selector.Evaluator evaluator = selector.evaluator();
     for (int bytes = 0; bytes < message.limit() - 8 - "body".length(); bytes++) {
-      assertThat(evaluator.matches(message, 8, bytes)).isFalse();
+      assertThat(evaluator.matches(message, 8, bytes, new Work())).isFalse();
     }
   }
 

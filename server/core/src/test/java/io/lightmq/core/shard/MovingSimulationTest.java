@@ -99,8 +99,9 @@ class MovingSimulationTest {
         Counters counters,
         TurnTime time,
         ClientIds clientIds,
+        Matchings matchings,
         boolean settlesFirst) {
-      super(recorder, placing, admission, ready, counters, time, clientIds);
+      super(recorder, placing, admission, ready, counters, time, clientIds, matchings);
       this.recorder = recorder;
       this.settlesFirst = settlesFirst;
     }
@@ -132,9 +133,17 @@ class MovingSimulationTest {
     return new MovingSimulation.Plant() {
       @Override
       MoveRecords.Maker moves() {
-        return (recorder, placing, admission, ready, counters, time, clientIds) ->
+        return (recorder, placing, admission, ready, counters, time, clientIds, matchings) ->
             new TwoRecords(
-                recorder, placing, admission, ready, counters, time, clientIds, settlesFirst);
+                recorder,
+                placing,
+                admission,
+                ready,
+                counters,
+                time,
+                clientIds,
+                matchings,
+                settlesFirst);
       }
     };
   }
