@@ -186,6 +186,21 @@ public final class Node implements AutoCloseable {
         credit.settings().budgetBytes());
   }
 
+  /** How long the broker's turn lasts that is under way, in nanoseconds; 0 if none is. Any thread. */
+  public long turnNanos() {
+    return broker.turnNanos();
+  }
+
+  /** The broker's longest turn since the last call, in nanoseconds. Any thread. */
+  public long takeLongestTurnNanos() {
+    return broker.takeLongestTurnNanos();
+  }
+
+  /** Sets how many destinations the metrics show one by one, and about as many subscriptions. */
+  public void showDestinations(int most) {
+    broker.showDestinations(most);
+  }
+
   /** Completes with the cause when the broker has ended after a failure. */
   public CompletableFuture<Throwable> failure() {
     return broker.failure();

@@ -54,7 +54,8 @@ class NodeMetersTest {
             new BrokerMetrics.DiskUse(20, 100),
             new BrokerMetrics.OverflowUse(1_500, 9_000, 2, 17, 3),
             BrokerMetrics.NONE.totals(),
-            exists ? List.of(orders) : List.of());
+            exists ? List.of(orders) : List.of(),
+            BrokerMetrics.OtherUse.NONE);
     return new NodeMetrics(broker, 4, 1_000, 2_000, 3_000, 4_000);
   }
 

@@ -31,6 +31,19 @@ public interface Loop {
   /** Whether the calling thread is the loop's. */
   boolean isCurrent();
 
+  /**
+   * How many nanoseconds the turn lasts that is under way, 0 if none is. Any thread; it tells of a
+   * loop that is stuck. A loop without a thread has no turns.
+   */
+  default long turnNanos() {
+    return 0;
+  }
+
+  /** The longest turn since the last call, in nanoseconds, the one under way included. */
+  default long takeLongestTurnNanos() {
+    return 0;
+  }
+
   /** A task that has not run yet. */
   interface Timer {
     /** Keeps the task from running if it has not begun. Any thread. */

@@ -24,6 +24,7 @@ final class ThreadLoop implements Loop, AutoCloseable {
   private final Clock clock;
   private final FatalHandler fatal;
   private final Thread thread;
+  private final TurnWatch watch;
   private volatile boolean closing;
   private volatile @Nullable Runnable hook;
 
@@ -41,6 +42,7 @@ final class ThreadLoop implements Loop, AutoCloseable {
     this.clock = clock;
     this.fatal = fatal;
     this.maxTasks = maxTasks;
+    this.watch = new TurnWatch(clock);
     this.thread = new Thread(this::live, name);
     thread.setDaemon(daemon);
     thread.start();
@@ -75,6 +77,16 @@ final class ThreadLoop implements Loop, AutoCloseable {
   @Override
   public boolean isCurrent() {
     return Thread.currentThread() == thread;
+  }
+
+  @Override
+  public long turnNanos() {
+    return watch.nanos();
+  }
+
+  @Override
+  public long takeLongestTurnNanos() {
+    return watch.takeLongest();
   }
 
   /** Asks the loop to end once its mailbox is empty; timers that are not due are dropped. */
@@ -133,12 +145,16 @@ final class ThreadLoop implements Loop, AutoCloseable {
   private int turn() {
     int ran = 0;
     while (ran < maxTasks) {
-      Runnable task = timers.poll(clock.nanos());
+      long now = clock.nanos();
+      Runnable task = timers.poll(now);
       if (task == null) {
         task = mailbox.poll();
       }
       if (task == null) {
         break;
+      }
+      if (ran == 0) {
+        watch.begin(now);
       }
       run(task);
       ran++;
@@ -146,6 +162,9 @@ final class ThreadLoop implements Loop, AutoCloseable {
     Runnable turnEnd = hook;
     if (ran > 0 && turnEnd != null) {
       run(turnEnd);
+    }
+    if (ran > 0) {
+      watch.end();
     }
     return ran;
   }

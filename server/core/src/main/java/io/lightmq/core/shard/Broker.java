@@ -120,6 +120,21 @@ public final class Broker implements AutoCloseable {
     return shard.mostSelectorSteps();
   }
 
+  /** How long the shard's turn lasts that is under way, in nanoseconds; 0 if none is. Any thread. */
+  public long turnNanos() {
+    return loop.turnNanos();
+  }
+
+  /** The longest turn of the shard since the last call, in nanoseconds. Any thread. */
+  public long takeLongestTurnNanos() {
+    return loop.takeLongestTurnNanos();
+  }
+
+  /** Sets how many destinations the metrics show one by one, and about as many subscriptions. */
+  public void showDestinations(int most) {
+    shard.showDestinations(most);
+  }
+
   /** What the shard counted last, at most about a second ago. Any thread. */
   public BrokerMetrics metrics() {
     return shard.metrics();

@@ -14,6 +14,8 @@ import java.util.Map;
  * @param publishesPaused whether publishes wait for room, and why; empty if not
  * @param directBytes off-heap memory of the core
  * @param directByPurpose the same, split
+ * @param destinations those with the largest backlogs, as many as are to be shown
+ * @param others all the rest together
  */
 public record BrokerMetrics(
     long takenNanos,
@@ -27,7 +29,8 @@ public record BrokerMetrics(
     DiskUse disk,
     OverflowUse overflow,
     Totals totals,
-    List<DestinationUse> destinations) {
+    List<DestinationUse> destinations,
+    OtherUse others) {
 
   /** Before the first one is taken. */
   public static final BrokerMetrics NONE =
@@ -43,7 +46,8 @@ public record BrokerMetrics(
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
           new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0, 0)),
-          List.of());
+          List.of(),
+          OtherUse.NONE);
 
   public BrokerMetrics {
     directByPurpose = Map.copyOf(directByPurpose);
@@ -152,6 +156,20 @@ public record BrokerMetrics(
     public DestinationUse {
       subscriptions = List.copyOf(subscriptions);
     }
+  }
+
+  /**
+   * Destinations and subscriptions that are not shown one by one.
+   *
+   * @param destinations how many destinations
+   * @param subscriptions how many subscriptions, those of destinations that are shown included
+   * @param backlog messages that are not acknowledged
+   * @param inFlight of them, given to consumers
+   */
+  public record OtherUse(
+      long destinations, long subscriptions, long backlog, long inFlight, long consumers) {
+    /** Everything is shown. */
+    public static final OtherUse NONE = new OtherUse(0, 0, 0, 0, 0);
   }
 
   /**

@@ -16,6 +16,20 @@ final class Counters {
     long newestMillis;
     private @Nullable AgeSamples[] ages = new @Nullable AgeSamples[0];
 
+    /** Forgets when messages came that are acknowledged. */
+    void forgetBelow(int lane, long sequence) {
+      AgeSamples known = lane < ages.length ? ages[lane] : null;
+      if (known != null) {
+        known.forgetBelow(sequence);
+      }
+    }
+
+    /** When a message of a durable lane came; 0 if that is not known. */
+    long cameAt(int lane, long sequence) {
+      AgeSamples known = lane < ages.length ? ages[lane] : null;
+      return known == null ? 0 : known.cameAt(sequence);
+    }
+
     /** When some of a durable lane's messages came. */
     AgeSamples ages(int lane) {
       if (lane >= ages.length) {
@@ -37,6 +51,9 @@ final class Counters {
     long deadLettered;
     long suppressed;
   }
+
+  private static final Published NOTHING_PUBLISHED = new Published();
+  private static final Settled NOTHING_SETTLED = new Settled();
 
   private final Map<Long, Published> published = new HashMap<>();
   private final Map<Long, Map<Long, Settled>> settled = new HashMap<>();
@@ -95,6 +112,17 @@ final class Counters {
   void suppressed(long destinationId, long subscriptionId, long messages) {
     settled(destinationId, subscriptionId).suppressed += messages;
     allSuppressed += messages;
+  }
+
+  /** What came to a destination, to be looked at only; nothing is made for one that had nothing. */
+  Published look(long destinationId) {
+    return published.getOrDefault(destinationId, NOTHING_PUBLISHED);
+  }
+
+  /** What happened in a subscription, to be looked at only. */
+  Settled look(long destinationId, long subscriptionId) {
+    Map<Long, Settled> of = settled.get(destinationId);
+    return of == null ? NOTHING_SETTLED : of.getOrDefault(subscriptionId, NOTHING_SETTLED);
   }
 
   Published published(long destinationId) {

@@ -14,6 +14,8 @@ import io.lightmq.spi.Journal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +30,9 @@ final class MetricsTaker {
 
   private static final int ENQUEUED_AT = 32;
 
+  /** Names of tiers and kinds, of which there are few. */
+  private static final Map<Enum<?>, String> LOWER = new ConcurrentHashMap<>();
+
   private final ShardParts parts;
   private final DirectMemory memory;
   private final CommandQueue queue;
@@ -36,7 +41,7 @@ final class MetricsTaker {
   private final Location location = new Location();
   private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
   private long lastId;
-  private List<BrokerMetrics.DestinationUse> taken = new ArrayList<>();
+  private final Shown shown = new Shown();
   private boolean taking;
 
   /**
@@ -69,7 +74,6 @@ final class MetricsTaker {
       return false;
     }
     lastId = Destinations.BEFORE_ALL;
-    taken = new ArrayList<>(parts.state().destinations().count());
     damaged = 0;
     asideRanges = 0;
     taking = true;
@@ -91,9 +95,7 @@ final class MetricsTaker {
       damaged += next.damaged().count();
       asideRanges += next.damaged().kept();
       if (!next.isHidden()) {
-        BrokerMetrics.DestinationUse use = take(next);
-        taken.add(use);
-        items += use.subscriptions().size();
+        items += take(next);
       }
       items++;
       next = all.after(lastId);
@@ -102,12 +104,10 @@ final class MetricsTaker {
       return null;
     }
     taking = false;
-    List<BrokerMetrics.DestinationUse> destinations = taken;
-    taken = new ArrayList<>();
-    return picture(destinations);
+    return picture(shown.take());
   }
 
-  private BrokerMetrics picture(List<BrokerMetrics.DestinationUse> destinations) {
+  private BrokerMetrics picture(Shown.Picture destinations) {
     Counters counters = parts.counters();
     counters.asideRanges = asideRanges;
     Journal journal = parts.journal();
@@ -168,33 +168,45 @@ final class MetricsTaker {
                 parts.mover().failing(),
                 parts.withheld().size(),
                 parts.delays().waiting())),
-        destinations);
+        destinations.destinations(),
+        destinations.others());
   }
 
-  private BrokerMetrics.DestinationUse take(Destination destination) {
-    Counters.Published published = parts.counters().published(destination.id());
-    List<BrokerMetrics.SubscriptionUse> subscriptions = new ArrayList<>();
-    for (Subscription subscription : destination.subscriptions()) {
-      subscriptions.add(take(destination, subscription, published));
+  /** How many destinations are shown one by one, and about as many subscriptions. */
+  void show(int most) {
+    shown.most(most);
+  }
+
+  /** Looks at a destination and returns how many subscriptions it has. */
+  private int take(Destination destination) {
+    Counters.Published published = parts.counters().look(destination.id());
+    List<Subscription> wanted = shown.offer(destination);
+    if (wanted != null) {
+      List<BrokerMetrics.SubscriptionUse> subscriptions = new ArrayList<>(wanted.size());
+      for (Subscription subscription : wanted) {
+        subscriptions.add(take(destination, subscription, published));
+      }
+      shown.add(
+          new BrokerMetrics.DestinationUse(
+              destination.name(),
+              lower(destination.settings().tier()),
+              published.messages,
+              published.bytes,
+              subscriptions));
     }
     for (DurableLane lane : destination.durableLanes()) {
       long first = Long.MAX_VALUE;
       for (Subscription subscription : destination.subscriptions()) {
         first = Math.min(first, subscription.firstUnacknowledged(lane));
       }
-      published.ages(lane.code()).forgetBelow(first);
+      published.forgetBelow(lane.code(), first);
     }
-    return new BrokerMetrics.DestinationUse(
-        destination.name(),
-        lower(destination.settings().tier()),
-        published.messages,
-        published.bytes,
-        subscriptions);
+    return destination.subscriptions().size();
   }
 
   private BrokerMetrics.SubscriptionUse take(
       Destination destination, Subscription subscription, Counters.Published published) {
-    Counters.Settled settled = parts.counters().settled(destination.id(), subscription.id());
+    Counters.Settled settled = parts.counters().look(destination.id(), subscription.id());
     long backlog = subscription.backlog();
     long oldest = backlog == 0 ? 0 : oldestMillis(destination, subscription, published);
     long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
@@ -225,7 +237,7 @@ final class MetricsTaker {
     for (DurableLane lane : destination.durableLanes()) {
       if (subscription.backlog(lane) > 0) {
         long millis =
-            oldestMillis(lane, subscription.firstUnacknowledged(lane), published.ages(lane.code()));
+            oldestMillis(lane, subscription.firstUnacknowledged(lane), published);
         oldest = oldest == 0 ? millis : Math.min(oldest, millis);
       }
     }
@@ -233,18 +245,22 @@ final class MetricsTaker {
   }
 
   /** When a message came: from its bytes, else from samples. */
-  private long oldestMillis(DurableLane lane, long first, AgeSamples ages) {
+  private long oldestMillis(DurableLane lane, long first, Counters.Published published) {
     if (lane.locate(first, location)
         && location.piece() == null
         && location.firstSequence() == first
         && parts.window().contains(location.journalOffset())) {
       return parts.window().getLong(location.journalOffset() + ENQUEUED_AT);
     }
-    long sampled = ages.cameAt(first);
+    long sampled = published.cameAt(lane.code(), first);
     return sampled == 0 ? snapshotMillis : sampled;
   }
 
   private static String lower(Enum<?> value) {
+    return LOWER.computeIfAbsent(value, MetricsTaker::lowerCase);
+  }
+
+  private static String lowerCase(Enum<?> value) {
     return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

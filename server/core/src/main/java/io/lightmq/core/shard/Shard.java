@@ -384,6 +384,11 @@ final class Shard implements ShardBatch.Observer {
     }
   }
 
+  /** Sets how many destinations the metrics show one by one. */
+  void showDestinations(int most) {
+    loop.execute(() -> metricsTaker.show(most));
+  }
+
   /** Asks for a checkpoint. */
   void wantCheckpoint() {
     loop.execute(parts.checkpoints()::want);

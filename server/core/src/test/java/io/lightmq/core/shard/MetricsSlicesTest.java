@@ -28,6 +28,7 @@ class MetricsSlicesTest {
     for (int i = 0; i < QUEUES; i++) {
       h.producer(peer, queue("q" + i));
     }
+    h.broker.showDestinations(QUEUES);
     BrokerMetrics before = h.broker.metrics();
     awaitOtherThan(before);
     tickNanos = h.broker.metrics().takenNanos();
