@@ -79,6 +79,7 @@ final class RunCommand implements Callable<Integer> {
       err.println("The broker cannot start: " + FileFaults.text(e));
       return CANNOT_START;
     }
+    Hangup.ignore(() -> {});
     out.println(server.readyLine());
     out.flush();
     return await(server);

@@ -11,7 +11,7 @@ import io.lightmq.node.security.Security;
 import io.lightmq.node.security.UserStore;
 import io.lightmq.server.config.ServerConfig;
 import io.lightmq.server.http.AdminHttp;
-import io.lightmq.server.http.Page;
+import io.lightmq.server.http.StreamPage;
 import io.lightmq.server.metrics.NodeMeters;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
@@ -30,7 +30,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -50,10 +53,19 @@ final class Server implements AutoCloseable {
   private final NodeMeters meters;
   private final EventLoopGroup httpLoops;
   private final @Nullable AdminHttp http;
-  private volatile boolean closing;
+  private final ScheduledExecutorService writers;
+  private final Health health;
 
-  private Server(ServerConfig config, Node node, NodeMeters meters, EventLoopGroup httpLoops)
+  private Server(
+      ServerConfig config,
+      Node node,
+      NodeMeters meters,
+      EventLoopGroup httpLoops,
+      ScheduledExecutorService writers,
+      AtomicReference<@Nullable AdminHttp> admin)
       throws IOException {
+    this.writers = writers;
+    this.health = new Health(() -> node.failure().isDone(), node::turnNanos);
     this.config = config;
     this.node = node;
     this.meters = meters;
@@ -66,10 +78,11 @@ final class Server implements AutoCloseable {
                 httpLoops,
                 serverChannel(),
                 address,
-                Map.of(
-                    "/healthz", this::health,
-                    "/readyz", this::readiness,
-                    "/metrics", () -> new Page.Answer(200, METRICS_TYPE, meters.scrape())));
+                config.httpSettings(),
+                Map.of("/healthz", health::health, "/readyz", health::readiness),
+                Map.of("/metrics", new MetricsPage(meters)),
+                writers);
+    admin.set(http);
   }
 
   /**
@@ -112,17 +125,23 @@ final class Server implements AutoCloseable {
                 serverChannel(),
                 List.<SocketAddress>copyOf(config.listeners()),
                 true));
+    node.showDestinations(config.shownDestinations());
     EventLoopGroup httpLoops = loops("http", 1);
-    NodeMeters meters = new NodeMeters(node::metrics);
+    ScheduledExecutorService writers =
+        Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("metrics"));
+    AtomicReference<@Nullable AdminHttp> admin = new AtomicReference<>();
+    NodeMeters meters =
+        new NodeMeters(node::metrics, node::takeLongestTurnNanos, () -> refused(admin.get()));
     try {
-      Server server = new Server(config, node, meters, httpLoops);
-      httpLoops.scheduleAtFixedRate(
+      Server server = new Server(config, node, meters, httpLoops, writers, admin);
+      writers.scheduleAtFixedRate(
           meters::sample, SAMPLE_SECONDS, SAMPLE_SECONDS, TimeUnit.SECONDS);
       users.makeFirst().ifPresent(newPassword);
       warnOfPlainText(server.addresses());
       return server;
     } catch (IOException | RuntimeException e) {
       end(httpLoops);
+      writers.shutdownNow();
       meters.close();
       node.close();
       throw e;
@@ -140,6 +159,23 @@ final class Server implements AutoCloseable {
     }
   }
 
+  private static long refused(@Nullable AdminHttp admin) {
+    return admin == null ? 0 : admin.refused();
+  }
+
+  /** All figures, written piece by piece on the metrics thread. */
+  private record MetricsPage(NodeMeters meters) implements StreamPage {
+    @Override
+    public String contentType() {
+      return METRICS_TYPE;
+    }
+
+    @Override
+    public void write(Appendable out) throws IOException {
+      meters.write(out);
+    }
+  }
+
   private static int ioThreads() {
     return Math.min(MAX_IO_THREADS, Math.max(1, Runtime.getRuntime().availableProcessors() / 2));
   }
@@ -152,19 +188,6 @@ final class Server implements AutoCloseable {
 
   private static Class<? extends ServerChannel> serverChannel() {
     return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
-  }
-
-  private Page.Answer health() {
-    return node.failure().isDone()
-        ? new Page.Answer(503, Page.TEXT, "failed\n")
-        : new Page.Answer(200, Page.TEXT, "ok\n");
-  }
-
-  private Page.Answer readiness() {
-    if (closing) {
-      return new Page.Answer(503, Page.TEXT, "closing\n");
-    }
-    return node.failure().isDone() ? health() : new Page.Answer(200, Page.TEXT, "ready\n");
   }
 
   /** What is printed once clients can come. */
@@ -204,7 +227,7 @@ final class Server implements AutoCloseable {
   /** Ends the broker first, so that the admin port can tell how that goes. Blocks. */
   @Override
   public void close() throws IOException {
-    closing = true;
+    health.closing();
     try {
       node.close();
     } finally {
@@ -213,6 +236,7 @@ final class Server implements AutoCloseable {
         admin.close();
       }
       end(httpLoops);
+      writers.shutdownNow();
       meters.close();
     }
   }

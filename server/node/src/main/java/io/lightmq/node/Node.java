@@ -180,6 +180,8 @@ public final class Node implements AutoCloseable {
     return new NodeMetrics(
         broker.metrics(),
         open,
+        connections.halfOpen(),
+        connections.refused(),
         memory.usedBytes(),
         memory.boundBytes(open),
         credit.exposedBytes(),

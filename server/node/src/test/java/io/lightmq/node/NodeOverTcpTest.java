@@ -58,7 +58,7 @@ class NodeOverTcpTest {
             thread ->
                 thread
                     .getName()
-                    .matches("(test-io|shard|journal|force|destage|read|overflow|admin).*"))
+                    .matches("(test-io|shard|journal|force|destage|read|match|overflow|admin).*"))
         .collect(Collectors.toSet());
   }
 

@@ -25,8 +25,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection of the command line to a broker: blocking, one request at a time. Each step waits at
- * most 30 s.
+ * A connection of the command line to a broker: blocking, one request at a time. A broker that says
+ * nothing for 30 s is given up; one that shows signs of life is waited for, however long it takes,
+ * and each of them is answered by one.
  */
 final class AdminLink implements AutoCloseable {
   private static final int CONNECT_MILLIS = 10_000;
@@ -102,7 +103,7 @@ final class AdminLink implements AutoCloseable {
       return expect(Frame.AdminResult.class).json();
     } catch (SocketTimeoutException e) {
       throw new AdminException(
-          FaultCode.OUTCOME_UNKNOWN, "the broker did not answer within " + ANSWER_MILLIS + " ms");
+          FaultCode.OUTCOME_UNKNOWN, "the broker gave no sign of life within " + ANSWER_MILLIS + " ms");
     } catch (IOException e) {
       throw new AdminException(FaultCode.OUTCOME_UNKNOWN, "the connection was lost: " + e);
     }
@@ -129,6 +130,9 @@ final class AdminLink implements AutoCloseable {
       }
       if (frame instanceof Frame.Goodbye bye) {
         throw new AdminException(bye.code(), bye.text());
+      }
+      if (frame instanceof Frame.Heartbeat) {
+        send(frame); // a broker that takes long asks whether anybody still waits
       }
       FrameCodec.release(frame);
     }

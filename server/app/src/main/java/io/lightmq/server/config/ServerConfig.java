@@ -7,6 +7,7 @@ import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.node.NodeSettings;
 import io.lightmq.node.connection.ConnectionSettings;
+import io.lightmq.server.http.HttpSettings;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param dataDirectory where everything durable lives
  * @param listeners where clients connect
  * @param http the admin port, or null for none
+ * @param httpHosts names besides its own under which the admin port may be asked
+ * @param shownDestinations how many destinations the metrics show one by one
  * @param anonymous whether connections from this machine need no user; never with a listener that
  *     others can reach
  */
@@ -30,6 +33,8 @@ public record ServerConfig(
     Path dataDirectory,
     List<InetSocketAddress> listeners,
     @Nullable InetSocketAddress http,
+    List<String> httpHosts,
+    int shownDestinations,
     boolean anonymous,
     NodeSettings node) {
   private static final long MIB = 1L << 20;
@@ -39,6 +44,7 @@ public record ServerConfig(
 
   public ServerConfig {
     listeners = List.copyOf(listeners);
+    httpHosts = List.copyOf(httpHosts);
   }
 
   /** Reads a configuration file. */
@@ -53,7 +59,13 @@ public record ServerConfig(
 
   /** The same with its data elsewhere. */
   public ServerConfig withDataDirectory(Path directory) {
-    return new ServerConfig(directory, listeners, http, anonymous, node);
+    return new ServerConfig(
+        directory, listeners, http, httpHosts, shownDestinations, anonymous, node);
+  }
+
+  /** The limits of the admin port. */
+  public HttpSettings httpSettings() {
+    return HttpSettings.defaults(httpHosts);
   }
 
   /** The keys that set an address of a listener or of the admin port. */
@@ -76,11 +88,15 @@ public record ServerConfig(
             "http.host",
             from.text("http.host", "127.0.0.1"),
             from.number("http.port", DEFAULT_HTTP_PORT, 0, MAX_PORT));
+    List<String> hosts = new ArrayList<>(from.texts("http.hosts"));
+    hosts.add(from.text("http.host", "127.0.0.1"));
+    int shown = from.number("metrics.destinations", 1_000, 1, 100_000);
     boolean anonymous = from.flag("security.anonymous", true);
     boolean local = listeners.stream().allMatch(ServerConfig::isLoopback);
     NodeSettings node = node(from, heapBytes);
     from.checkAllKnown();
-    return new ServerConfig(data, listeners, httpOn ? http : null, anonymous && local, node);
+    return new ServerConfig(
+        data, listeners, httpOn ? http : null, hosts, shown, anonymous && local, node);
   }
 
   private static boolean isLoopback(InetSocketAddress address) {

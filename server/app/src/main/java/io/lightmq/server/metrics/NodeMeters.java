@@ -1,35 +1,29 @@
 package io.lightmq.server.metrics;
 
-import io.lightmq.core.shard.BrokerMetrics;
-import io.lightmq.core.shard.BrokerMetrics.DestinationUse;
-import io.lightmq.core.shard.BrokerMetrics.SubscriptionUse;
 import io.lightmq.node.NodeMetrics;
-import io.lightmq.wire.entry.Printable;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MultiGauge;
-import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
  * A node's figures in the Prometheus text format. A sampler calls {@link #sample} every ten
- * seconds, which feeds the rates and the I/O wait; a scrape reads the node once and sees one
- * moment.
+ * seconds, which feeds the rates, the longest turn and the I/O wait; a scrape reads the node once
+ * and sees one moment. Meters are kept for the broker alone; what is told of destinations is
+ * written from the picture at hand.
  */
 public final class NodeMeters implements AutoCloseable {
   private static final double NANOS = 1e9;
-  private static final double MILLIS = 1e3;
+
+  /** So many samples after the last scrape nothing is kept for rates. */
+  private static final int UNASKED_SAMPLES = 30;
 
   private final Supplier<NodeMetrics> node;
   private final PrometheusMeterRegistry registry =
@@ -37,147 +31,64 @@ public final class NodeMeters implements AutoCloseable {
   private final RateWindow rates = new RateWindow();
   private final IoWait ioWait = new IoWait(Path.of("/proc/stat"));
   private final JvmGcMetrics gc = new JvmGcMetrics();
-  private final Map<String, MultiGauge> gauges = new HashMap<>();
-  private final MultiCounter published;
-  private final MultiCounter publishedBytes;
-  private final MultiCounter acknowledged;
-  private final MultiCounter expired;
-  private final MultiCounter suppressed;
-  private final MultiCounter selectorEvaluations;
-  private final MultiCounter selectorMicros;
+  private final LongSupplier longestTurn;
+  private final LongSupplier refusedHttp;
   private NodeMetrics current;
-  private final MultiCounter keyViewMoves;
   private double ioWaitShare = Double.NaN;
+  private long longestTurnBefore;
+  private long longestTurnNow;
+  private boolean asked;
+  private int unaskedSamples;
 
-  public NodeMeters(Supplier<NodeMetrics> node) {
+  /**
+   * The meters of a node.
+   *
+   * @param longestTurn the shard's longest turn since the last call, in nanoseconds
+   * @param refusedHttp connections that the admin port has closed for want of room or time
+   */
+  public NodeMeters(
+      Supplier<NodeMetrics> node, LongSupplier longestTurn, LongSupplier refusedHttp) {
     this.node = node;
+    this.longestTurn = longestTurn;
+    this.refusedHttp = refusedHttp;
     this.current = node.get();
     new JvmMemoryMetrics().bindTo(registry);
     gc.bindTo(registry);
     brokerMeters();
+    loadMeters();
     journalMeters();
     memoryMeters();
-    published =
-        new MultiCounter(registry, "lightmq.published.messages", "Messages taken since start.");
-    publishedBytes =
-        new MultiCounter(registry, "lightmq.published.bytes", "Bytes of messages taken.");
-    acknowledged =
-        new MultiCounter(
-            registry, "lightmq.acknowledged.messages", "Messages acknowledged since start.");
-    expired = new MultiCounter(registry, "lightmq.expired.messages", "Messages that expired.");
-    suppressed =
-        new MultiCounter(
-            registry, "lightmq.suppressed.messages", "Duplicates that no consumer got.");
-    selectorEvaluations =
-        new MultiCounter(
-            registry,
-            "lightmq.selector.evaluations",
-            "Messages that the subscription's selector was evaluated on.");
-    selectorMicros =
-        new MultiCounter(
-            registry, "lightmq.selector.micros", "Microseconds that took, from samples.");
-    keyViewMoves =
-        new MultiCounter(
-            registry, "lightmq.key.view.moves", "Key views of groups given to a consumer.");
-    multiGauge(
-        "lightmq.key.views.moving",
-        "Key views of groups that wait for what is in flight before they move.");
-    multiGauge("lightmq.backlog.messages", "Messages that are not acknowledged.");
-    multiGauge("lightmq.in.flight.messages", "Messages given to consumers, not acknowledged yet.");
-    multiGauge("lightmq.consumers", "Consumers of the subscription.");
-    multiGauge(
-        "lightmq.lag.seconds",
-        "By how much the last acknowledged message is older than the newest published one.");
-    multiGauge("lightmq.oldest.message.age.seconds", "Age of the oldest message of the backlog.");
-    multiGauge("lightmq.produce.rate", "Messages a second over the last minute.");
-    multiGauge("lightmq.consume.rate", "Acknowledgements a second over the same minute.");
     sample();
   }
 
-  /** Takes a reading for rates and I/O wait. */
+  /** Takes a reading for rates, turns and I/O wait. */
   public synchronized void sample() {
     current = node.get();
-    rates.add(current.broker());
+    unaskedSamples = asked ? 0 : unaskedSamples + 1;
+    asked = false;
+    if (unaskedSamples <= UNASKED_SAMPLES) {
+      rates.add(current.broker());
+    } else {
+      rates.clear();
+    }
+    longestTurnBefore = Math.max(longestTurnNow, longestTurn.getAsLong());
+    longestTurnNow = 0;
     ioWaitShare = ioWait.sinceLast();
   }
 
-  /** All figures of this moment in the Prometheus text format. */
-  public synchronized String scrape() {
+  /** Writes all figures of this moment in the Prometheus text format. */
+  public synchronized void write(Appendable out) throws IOException {
     current = node.get();
-    destinations(current.broker());
-    return registry.scrape();
+    asked = true;
+    longestTurnNow = Math.max(longestTurnNow, longestTurn.getAsLong());
+    out.append(registry.scrape());
+    new DestinationText(current.broker(), rates, out).write();
   }
 
   @Override
   public void close() {
     gc.close();
     registry.close();
-  }
-
-  private void destinations(BrokerMetrics broker) {
-    Map<Tags, Long> publishedNow = new HashMap<>();
-    Map<Tags, Long> publishedBytesNow = new HashMap<>();
-    Map<Tags, Long> acknowledgedNow = new HashMap<>();
-    Map<Tags, Long> expiredNow = new HashMap<>();
-    Map<Tags, Long> suppressedNow = new HashMap<>();
-    Map<Tags, Long> evaluationsNow = new HashMap<>();
-    Map<Tags, Long> selectorMicrosNow = new HashMap<>();
-    Map<Tags, Long> keyViewMovesNow = new HashMap<>();
-    Map<String, List<MultiGauge.Row<?>>> rows = new HashMap<>();
-    for (DestinationUse destination : broker.destinations()) {
-      Tags tags =
-          Tags.of(
-              "destination",
-              Printable.escaped(destination.name().name()),
-              "kind",
-              destination.name().kind().name().toLowerCase(Locale.ROOT));
-      publishedNow.put(tags, destination.published());
-      publishedBytesNow.put(tags, destination.publishedBytes());
-      row(rows, "lightmq.produce.rate", tags, rates.produced(destination));
-      for (SubscriptionUse subscription : destination.subscriptions()) {
-        Tags inner = tags.and("subscription", Printable.escaped(subscription.name()));
-        acknowledgedNow.put(inner, subscription.acknowledged());
-        expiredNow.put(inner, subscription.expired());
-        suppressedNow.put(inner, subscription.suppressed());
-        if (subscription.selectorEvaluations() > 0) {
-          evaluationsNow.put(inner, subscription.selectorEvaluations());
-          selectorMicrosNow.put(inner, subscription.selectorNanos() / 1_000);
-        }
-        if (subscription.keyViewMoves() > 0) {
-          keyViewMovesNow.put(inner, subscription.keyViewMoves());
-          row(rows, "lightmq.key.views.moving", inner, subscription.keyViewsMoving());
-        }
-        row(rows, "lightmq.backlog.messages", inner, (double) subscription.backlog());
-        row(rows, "lightmq.in.flight.messages", inner, (double) subscription.inFlight());
-        row(rows, "lightmq.consumers", inner, subscription.consumers());
-        row(rows, "lightmq.lag.seconds", inner, subscription.lagMillis() / MILLIS);
-        row(
-            rows,
-            "lightmq.oldest.message.age.seconds",
-            inner,
-            subscription.oldestAgeMillis() / MILLIS);
-        row(rows, "lightmq.consume.rate", inner, rates.consumed(destination, subscription));
-      }
-    }
-    published.set(publishedNow);
-    publishedBytes.set(publishedBytesNow);
-    acknowledged.set(acknowledgedNow);
-    expired.set(expiredNow);
-    suppressed.set(suppressedNow);
-    selectorEvaluations.set(evaluationsNow);
-    selectorMicros.set(selectorMicrosNow);
-    keyViewMoves.set(keyViewMovesNow);
-    gauges.forEach(
-        (name, gauge) -> gauge.register(rows.getOrDefault(name, new ArrayList<>()), true));
-  }
-
-  private static void row(
-      Map<String, List<MultiGauge.Row<?>>> rows, String name, Tags tags, double value) {
-    rows.computeIfAbsent(name, key -> new ArrayList<>()).add(MultiGauge.Row.of(tags, value));
-  }
-
-  private void multiGauge(String name, String help) {
-    gauges.put(name, MultiGauge.builder(name).description(help).register(registry));
   }
 
   private void brokerMeters() {
@@ -239,6 +150,34 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.rejected.snapshots",
         "Snapshots that failed their check at start.",
         now -> now.broker().totals().rejectedSnapshots());
+  }
+
+  private void loadMeters() {
+    Gauge.builder(
+            "lightmq.turn.longest.seconds",
+            this,
+            meters -> Math.max(meters.longestTurnBefore, meters.longestTurnNow) / NANOS)
+        .description("The broker's longest turn of the last 10 to 20 s; nobody is served in one.")
+        .register(registry);
+    FunctionCounter.builder("lightmq.http.refused", this, meters -> meters.refusedHttp.getAsLong())
+        .description("Connections that the admin port closed for want of room or time.")
+        .register(registry);
+    counter(
+        "lightmq.all.published.messages",
+        "Messages taken since start, of all destinations.",
+        now -> now.broker().totals().published());
+    counter(
+        "lightmq.all.acknowledged.messages",
+        "Messages acknowledged since start, of all destinations.",
+        now -> now.broker().totals().acknowledged());
+    counter(
+        "lightmq.refused.connections",
+        "Connections of clients that were refused for want of a place.",
+        now -> now.refusedConnections());
+    gauge(
+        "lightmq.half.open.connections",
+        "Connections of clients that have not said yet who they are.",
+        now -> now.halfOpenConnections());
   }
 
   private void journalMeters() {

@@ -3,6 +3,7 @@ package io.lightmq.server.metrics;
 import io.lightmq.core.shard.BrokerMetrics;
 import io.lightmq.core.shard.BrokerMetrics.DestinationUse;
 import io.lightmq.core.shard.BrokerMetrics.SubscriptionUse;
+import io.lightmq.wire.entry.DestinationName;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -11,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The newest readings of a broker, at most a minute of them, for rates: what was produced and what
- * was consumed is always divided by the same time. One thread.
+ * was consumed is always divided by the same time. Readings are of what a picture shows, and there
+ * are none while nobody asks for rates. One thread.
  */
 final class RateWindow {
   private static final int READINGS = 7;
@@ -19,61 +21,58 @@ final class RateWindow {
 
   private final Deque<Reading> readings = new ArrayDeque<>();
 
-  private record Reading(long takenNanos, Map<String, Long> produced, Map<String, Long> consumed) {}
+  private record Key(DestinationName destination, @Nullable String subscription) {}
 
+  private record Reading(long takenNanos, Map<Key, Long> counts) {}
+
+  /** Takes a reading, if it is a new one. */
   void add(BrokerMetrics metrics) {
     Reading newest = readings.peekLast();
     if (newest != null && newest.takenNanos() == metrics.takenNanos()) {
       return;
     }
-    Map<String, Long> produced = new HashMap<>();
-    Map<String, Long> consumed = new HashMap<>();
+    Map<Key, Long> counts = new HashMap<>();
     for (DestinationUse destination : metrics.destinations()) {
-      produced.put(key(destination), destination.published());
+      counts.put(new Key(destination.name(), null), destination.published());
       for (SubscriptionUse subscription : destination.subscriptions()) {
-        consumed.put(key(destination, subscription), subscription.acknowledged());
+        counts.put(
+            new Key(destination.name(), subscription.name()), subscription.acknowledged());
       }
     }
-    readings.add(new Reading(metrics.takenNanos(), produced, consumed));
+    readings.add(new Reading(metrics.takenNanos(), counts));
     if (readings.size() > READINGS) {
       readings.remove();
     }
   }
 
+  /** Forgets all: nobody asks. */
+  void clear() {
+    readings.clear();
+  }
+
   /** Messages a second that came to a destination; 0 until there are two readings of it. */
   double produced(DestinationUse destination) {
-    return rate(true, key(destination));
+    return rate(new Key(destination.name(), null));
   }
 
   /** Messages a second that were acknowledged in a subscription. */
   double consumed(DestinationUse destination, SubscriptionUse subscription) {
-    return rate(false, key(destination, subscription));
+    return rate(new Key(destination.name(), subscription.name()));
   }
 
-  private double rate(boolean produced, String key) {
-    Reading first = readings.peekFirst();
+  private double rate(Key key) {
     Reading last = readings.peekLast();
-    if (first == null || last == null) {
+    Long to = last == null ? null : last.counts().get(key);
+    if (last == null || to == null) {
       return 0;
     }
-    Long from = count(first, produced, key);
-    Long to = count(last, produced, key);
-    double seconds = (last.takenNanos() - first.takenNanos()) / NANOS_PER_SECOND;
-    if (to == null || seconds <= 0) {
-      return 0;
+    for (Reading first : readings) {
+      Long from = first.counts().get(key);
+      double seconds = (last.takenNanos() - first.takenNanos()) / NANOS_PER_SECOND;
+      if (from != null && seconds > 0) {
+        return Math.max(0, to - from) / seconds;
+      }
     }
-    return Math.max(0, to - (from == null ? 0 : from)) / seconds;
-  }
-
-  private static @Nullable Long count(Reading reading, boolean produced, String key) {
-    return (produced ? reading.produced() : reading.consumed()).get(key);
-  }
-
-  private static String key(DestinationUse destination) {
-    return destination.name().kind() + "\n" + destination.name().name();
-  }
-
-  private static String key(DestinationUse destination, SubscriptionUse subscription) {
-    return key(destination) + "\n" + subscription.name();
+    return 0;
   }
 }

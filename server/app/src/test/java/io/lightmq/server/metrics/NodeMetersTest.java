@@ -26,14 +26,17 @@ class NodeMetersTest {
   private long published;
   private long acknowledged;
   private boolean exists = true;
-  private final NodeMeters meters = new NodeMeters(this::reading);
+  private String name = "";
+  private long longestTurn;
+  private BrokerMetrics.OtherUse others = BrokerMetrics.OtherUse.NONE;
+  private final NodeMeters meters = new NodeMeters(this::reading, () -> longestTurn, () -> 5);
 
   @TempDir Path directory;
 
   private NodeMetrics reading() {
     SubscriptionUse subscription =
         new SubscriptionUse(
-            "", "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345, 2, 64);
+            name, "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345, 2, 64);
     DestinationUse orders =
         new DestinationUse(
             new DestinationName(DestinationKind.QUEUE, "orders"),
@@ -55,8 +58,18 @@ class NodeMetersTest {
             new BrokerMetrics.OverflowUse(1_500, 9_000, 2, 17, 3),
             BrokerMetrics.NONE.totals(),
             exists ? List.of(orders) : List.of(),
-            BrokerMetrics.OtherUse.NONE);
-    return new NodeMetrics(broker, 4, 1_000, 2_000, 3_000, 4_000);
+            others);
+    return new NodeMetrics(broker, 4, 1, 6, 1_000, 2_000, 3_000, 4_000);
+  }
+
+  private String scrape() {
+    StringBuilder text = new StringBuilder();
+    try {
+      meters.write(text);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+    return text.toString();
   }
 
   @AfterEach
@@ -65,9 +78,7 @@ class NodeMetersTest {
   }
 
   private String line(String name) {
-    return meters
-        .scrape()
-        .lines()
+    return scrape().lines()
         .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
         .findFirst()
         .orElse("no " + name);
@@ -109,10 +120,76 @@ class NodeMetersTest {
   }
 
   @Test
+  void theLongestTurnOfTheLastSecondsIsTold() {
+    longestTurn = 1_500_000_000L;
+    assertThat(line("lightmq_turn_longest_seconds")).endsWith(" 1.5");
+    longestTurn = 20_000_000L;
+    meters.sample();
+    assertThat(line("lightmq_turn_longest_seconds")).as("of the 10 s before").endsWith(" 1.5");
+    meters.sample();
+    assertThat(line("lightmq_turn_longest_seconds")).endsWith(" 0.02");
+  }
+
+  @Test
+  void whatIsNotShownOneByOneIsOneSeries() {
+    assertThat(scrape()).doesNotContain("\"other\"");
+    others = new BrokerMetrics.OtherUse(19_000, 19_001, 57_000, 12, 3);
+    String labels = "{destination=\"other\",kind=\"other\",subscription=\"other\"} ";
+    assertThat(scrape())
+        .contains("lightmq_backlog_messages" + labels + "57000.0\n")
+        .contains("lightmq_in_flight_messages" + labels + "12.0\n")
+        .contains("lightmq_consumers" + labels + "3.0\n")
+        .contains("lightmq_other_destinations 19000.0\n")
+        .contains("lightmq_other_subscriptions 19001.0\n");
+  }
+
+  @Test
+  void aNameCannotEndItsLineOrItsLabel() {
+    name = "a\"b\\c\u0007\u001b[2J";
+    assertThat(line("lightmq_consumers"))
+        .contains(",subscription=\"a\\\"b\\\\c\\\\u0007\\\\u001b[2J\"} ");
+  }
+
+  @Test
+  void nothingIsKeptForRatesWhileNobodyAsks() {
+    published = 1_000;
+    for (int i = 0; i < 40; i++) {
+      nowSeconds += 10;
+      published += 100;
+      meters.sample();
+    }
+    assertThat(line("lightmq_produce_rate")).as("nobody had asked").endsWith(" 0.0");
+    nowSeconds += 10;
+    meters.sample();
+    nowSeconds += 10;
+    published += 100;
+    meters.sample();
+    assertThat(line("lightmq_produce_rate")).endsWith(" 10.0");
+  }
+
+  @Test
+  void everyLineIsWellFormedAndEachNameIsTogether() {
+    others = new BrokerMetrics.OtherUse(1, 1, 1, 1, 1);
+    List<String> names = new java.util.ArrayList<>();
+    for (String line : scrape().lines().toList()) {
+      if (!line.startsWith("#")) {
+        assertThat(line)
+            .matches("[a-z_]+(\\{([a-z]+=\"[^\"]*\",?)+})? [-+.\\dE]+|.* (NaN|\\+Inf)");
+        String own = line.replaceFirst("[{ ].*", "");
+        if (names.isEmpty() || !names.get(names.size() - 1).equals(own)) {
+          assertThat(names).doesNotContain(own);
+          names.add(own);
+        }
+      }
+    }
+    assertThat(names).hasSizeGreaterThan(60);
+  }
+
+  @Test
   void aDeletedDestinationLeavesNothingBehind() {
-    assertThat(meters.scrape()).contains("orders");
+    assertThat(scrape()).contains("orders");
     exists = false;
-    assertThat(meters.scrape()).doesNotContain("orders");
+    assertThat(scrape()).doesNotContain("orders");
   }
 
   @Test
@@ -133,7 +210,7 @@ class NodeMetersTest {
       names.add(matcher.group());
     }
     assertThat(names).hasSizeGreaterThan(8);
-    String scrape = meters.scrape();
+    String scrape = scrape();
     assertThat(names)
         .allSatisfy(name -> assertThat(scrape).containsPattern("(?m)^" + name + "[{ ]"));
   }

@@ -87,7 +87,7 @@ public final class Selector {
 
   /** What one evaluation costs, whatever the message. */
   long evaluationSteps() {
-    return EVALUATION_STEPS + text.length() / 4;
+    return EVALUATION_STEPS + text.length() / 4L;
   }
 
   /**

@@ -46,7 +46,7 @@ final class Matchings {
   private final Beside beside;
   private final Runnable wake;
   private final MessageScan scan = new MessageScan();
-  private final Map<Object, Matching> known = new IdentityHashMap<>();
+  private final IdentityHashMap<Object, Matching> known = new IdentityHashMap<>();
   private int moves;
 
   /** Messages for one destination; their places are those in the bit sets. */

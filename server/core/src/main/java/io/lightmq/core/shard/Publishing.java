@@ -202,6 +202,9 @@ final class Publishing {
         () -> {
           List<Matchings.Part> parts = new ArrayList<>();
           for (Command.StagedRun run : commit.runs()) {
+            if (state.destinations().find(run.destinationId()) == null) {
+              return List.of(); // it is rolled back, whatever anybody wants of it
+            }
             parts.add(part(session, run.destinationId(), run.count(), run.messages()));
           }
           return parts;

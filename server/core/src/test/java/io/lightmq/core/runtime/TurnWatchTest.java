@@ -19,6 +19,11 @@ class TurnWatchTest {
         }
 
         @Override
+        public long arrivalMillis() {
+          return 0;
+        }
+
+        @Override
         public long nanos() {
           return now.get();
         }

@@ -3,6 +3,7 @@ package io.lightmq.node.connection;
 import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer.Reply;
 import io.lightmq.node.credit.CreditLine;
+import io.lightmq.spi.Authorizer.Action;
 import io.lightmq.spi.Principal;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
@@ -36,6 +37,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   private final Channel channel;
   private final Door door;
+  private final Places places;
   private final FrameDecoder decoder;
   private final InboundGate gate;
   private final PeerLog peerLog;
@@ -70,10 +72,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   ClientConnection(
       Channel channel,
       Door door,
+      Places places,
       FrameDecoder decoder,
       InboundGate gate,
       PeerLog peerLog,
       long connectionId) {
+    this.places = places;
     this.channel = channel;
     this.peerLog = peerLog;
     this.door = door;
@@ -193,8 +197,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   @Override
-  public void authenticated(Principal principal, long connectionId) {
+  public boolean authenticated(Principal principal, long connectionId) {
     Rights rights = new Rights(principal, door.security().authorizer());
+    if (!places.take(channel, rights.permits(Action.MANAGE, Rights.BROKER))) {
+      end(
+          FaultCode.LIMIT_REACHED,
+          "this broker has at most " + door.settings().connections() + " connections open at once");
+      return false;
+    }
     Outbound outbound =
         new Outbound(
             channel,
@@ -219,6 +229,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     decoder.authenticated(door.settings().maxFrameBytes());
     session = new Session(outbound, credit, requests);
     state = State.AUTHENTICATED;
+    return true;
   }
 
   @Override

@@ -1,16 +1,15 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameDecoder;
 import io.lightmq.wire.FrameEncoder;
 import io.lightmq.wire.FrameType;
 import io.lightmq.wire.Heartbeats;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
+import java.net.InetSocketAddress;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -23,25 +22,39 @@ import org.slf4j.LoggerFactory;
 public final class Connections extends ChannelInitializer<Channel> {
   private static final Logger log = LoggerFactory.getLogger(Connections.class);
   private static final int CLOSE_SECONDS = 5;
+  private static final String CROWDED =
+      "this broker has at most "
+          + Places.HALF_OPEN
+          + " connections in their handshake at once, "
+          + Places.HALF_OPEN_PER_ADDRESS
+          + " of one address, and newer ones have come; connect again";
 
   private final Door door;
   private final AtomicLong ids = new AtomicLong();
   private final Set<Channel> open = ConcurrentHashMap.newKeySet();
   private final PeerLog peerLog = new PeerLog(log, System::nanoTime);
+  private final Places places;
 
   public Connections(Door door) {
     this.door = door;
+    this.places = new Places(door.settings().connections(), System::nanoTime);
   }
 
   @Override
   protected void initChannel(Channel channel) {
     ConnectionSettings settings = door.settings();
     open.add(channel);
-    channel.closeFuture().addListener(closed -> open.remove(channel));
+    channel
+        .closeFuture()
+        .addListener(
+            closed -> {
+              open.remove(channel);
+              places.leave(channel);
+            });
     channel.pipeline().addLast(FrameEncoder.INSTANCE);
-    if (open.size() > settings.connections()) {
-      refuse(channel);
-      return;
+    Channel gone = places.arrive(channel, address(channel));
+    if (gone != null) {
+      gone.eventLoop().execute(() -> end(gone, FaultCode.LIMIT_REACHED, CROWDED));
     }
     channel
         .config()
@@ -50,7 +63,8 @@ public final class Connections extends ChannelInitializer<Channel> {
             new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
     InboundGate gate = new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests());
-    ClientConnection connection = new ClientConnection(channel, door, decoder, gate, peerLog, nextId());
+    ClientConnection connection =
+        new ClientConnection(channel, door, places, decoder, gate, peerLog, nextId());
     channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));
     channel.pipeline().addFirst(connection.stallWatch());
     channel.pipeline().addLast(gate, decoder, connection);
@@ -60,20 +74,25 @@ public final class Connections extends ChannelInitializer<Channel> {
     return door.epoch() << 32 | ids.incrementAndGet();
   }
 
-  private void refuse(Channel channel) {
-    channel
-        .writeAndFlush(
-            new Frame.Goodbye(
-                FaultCode.LIMIT_REACHED,
-                "this broker has at most "
-                    + door.settings().connections()
-                    + " connections open at once"))
-        .addListener(ChannelFutureListener.CLOSE);
+  private static String address(Channel channel) {
+    return channel.remoteAddress() instanceof InetSocketAddress inet && inet.getAddress() != null
+        ? inet.getAddress().getHostAddress()
+        : "";
   }
 
   /** Connections that are open now, those in their handshake included. */
   public int count() {
     return open.size();
+  }
+
+  /** Connections that have not said yet who they are. */
+  public int halfOpen() {
+    return places.halfOpen();
+  }
+
+  /** Connections that were refused for want of a place, since start. */
+  public long refused() {
+    return places.refused();
   }
 
   /** Says goodbye to all clients and waits, a few seconds at most, until they are gone. Blocks. */

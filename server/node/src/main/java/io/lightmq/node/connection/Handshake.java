@@ -53,8 +53,8 @@ final class Handshake {
 
   /** What comes of it; called on the event loop. */
   interface Events {
-    /** The user is known; called before the client is told. */
-    void authenticated(Principal principal, long connectionId);
+    /** The user is known; called before the client is told. False if there is no place for him. */
+    boolean authenticated(Principal principal, long connectionId);
 
     /** The connection is to end. */
     void end(FaultCode code, String text);
@@ -195,7 +195,9 @@ final class Handshake {
 
   private void done(Principal principal, byte[] data) {
     step = Step.DONE;
-    events.authenticated(principal, connectionId);
+    if (!events.authenticated(principal, connectionId)) {
+      return;
+    }
     channel.writeAndFlush(new Frame.AuthDone(data, connectionId, principal.name()));
   }
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
 import io.lightmq.wire.Frame;
+import java.util.ArrayList;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.scram.ScramClient;
@@ -184,13 +187,38 @@ class HandshakeTest {
     assertThat(((Frame.Goodbye) sent.get(1)).code()).isEqualTo(FaultCode.CLIENT_ID_IN_USE);
   }
 
-  @Test
-  void connectionsAboveTheLimitAreRefusedWithTheLimitNamed() {
-    for (int i = 1; i < 8; i++) {
-      harness.open("127.0.0.1");
+  private EmbeddedChannel authenticated() {
+    EmbeddedChannel channel = harness.open("127.0.0.1");
+    for (Frame frame :
+        List.of(Protocol.hello("test"), new Frame.AuthStart("ANONYMOUS", new byte[0]))) {
+      channel.writeInbound(FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT));
+      channel.runPendingTasks();
     }
-    EmbeddedChannel ninth = harness.open("127.0.0.1");
-    assertThat(ninth.isActive()).isFalse();
+    return channel;
+  }
+
+  @Test
+  void usersAboveTheLimitAreRefusedWithTheLimitNamed() {
+    for (int i = 0; i < 8; i++) {
+      assertThat(authenticated().isActive()).isTrue();
+    }
+    harness.anonymous();
+    assertThat(harness.goodbye().code()).isEqualTo(FaultCode.LIMIT_REACHED);
     assertThat(harness.connections.count()).isEqualTo(8);
+    assertThat(harness.connections.refused()).isEqualTo(1);
+  }
+
+  @Test
+  void whoHasNotSaidWhoHeIsTakesNoPlaceOfAUser() {
+    List<EmbeddedChannel> bare = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      bare.add(harness.open("10.9.9.9"));
+      bare.get(i).runPendingTasks();
+    }
+    assertThat(authenticated().isActive()).isTrue();
+    bare.forEach(EmbeddedChannel::runPendingTasks);
+    assertThat(bare.stream().filter(EmbeddedChannel::isActive).count())
+        .isEqualTo(Places.HALF_OPEN_PER_ADDRESS);
+    assertThat(harness.connections.refused()).isEqualTo(1_000 - Places.HALF_OPEN_PER_ADDRESS);
   }
 }

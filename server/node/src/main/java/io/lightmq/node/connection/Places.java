@@ -1,0 +1,144 @@
+package io.lightmq.node.connection;
+
+import io.netty.channel.Channel;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The places of a broker's connections. Who has not said yet who he is stands in a pool of its own
+ * and takes no place of a user; when it is full, or the half of it that one address may have, the
+ * oldest of the address that has the most has to go, so that whoever floods pushes out his own. Some
+ * places are kept for users who manage the broker.
+ *
+ * <p>Any thread; a lock is taken once for each step of a connection's life, not for its frames.
+ */
+final class Places {
+  private static final Logger log = LoggerFactory.getLogger(Places.class);
+
+  /** Connections that may be in their handshake at once. */
+  static final int HALF_OPEN = 256;
+
+  /** Of them, from one address. */
+  static final int HALF_OPEN_PER_ADDRESS = HALF_OPEN / 2;
+
+  /** Places beside the others that only users have who may manage the broker. */
+  static final int KEPT_FOR_MANAGERS = 8;
+
+  private static final long LOG_NANOS = 10_000_000_000L;
+
+  private final int most;
+  private final LongSupplier nanos;
+  private final Map<Channel, String> halfOpen = new LinkedHashMap<>();
+  private final Map<String, Integer> perAddress = new HashMap<>();
+  private final Set<Channel> taken = new HashSet<>();
+  private long refused;
+  private long untold;
+  private @Nullable Long toldNanos;
+
+  /**
+   * Empty places.
+   *
+   * @param most connections of users
+   * @param nanos the time, for the log
+   */
+  Places(int most, LongSupplier nanos) {
+    this.most = most;
+    this.nanos = nanos;
+  }
+
+  /** A connection has come; returns the one that has to go for it, if any. */
+  synchronized @Nullable Channel arrive(Channel channel, String address) {
+    halfOpen.put(channel, address);
+    int own = perAddress.merge(address, 1, Integer::sum);
+    Channel gone = null;
+    if (own > HALF_OPEN_PER_ADDRESS) {
+      gone = oldest(address);
+    } else if (halfOpen.size() > HALF_OPEN) {
+      gone = oldest(greediest(address));
+    }
+    if (gone != null) {
+      leaveHalfOpen(gone);
+      refuse("connections in their handshake", HALF_OPEN);
+    }
+    return gone;
+  }
+
+  private String greediest(String otherwise) {
+    String found = otherwise;
+    for (Map.Entry<String, Integer> each : perAddress.entrySet()) {
+      if (each.getValue() > perAddress.getOrDefault(found, 0)) {
+        found = each.getKey();
+      }
+    }
+    return found;
+  }
+
+  private @Nullable Channel oldest(String address) {
+    for (Map.Entry<Channel, String> each : halfOpen.entrySet()) {
+      if (each.getValue().equals(address)) {
+        return each.getKey();
+      }
+    }
+    return null;
+  }
+
+  /**
+   * The user of a connection is known; false if there is no place for him.
+   *
+   * @param manages whether he may manage the broker
+   */
+  synchronized boolean take(Channel channel, boolean manages) {
+    leaveHalfOpen(channel);
+    if (taken.size() >= (manages ? most + KEPT_FOR_MANAGERS : most)) {
+      refuse("connections", most);
+      return false;
+    }
+    taken.add(channel);
+    return true;
+  }
+
+  /** A connection has gone. */
+  synchronized void leave(Channel channel) {
+    leaveHalfOpen(channel);
+    taken.remove(channel);
+  }
+
+  private void leaveHalfOpen(Channel channel) {
+    String address = halfOpen.remove(channel);
+    if (address != null) {
+      perAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
+    }
+  }
+
+  private void refuse(String what, int limit) {
+    refused++;
+    untold++;
+    long now = nanos.getAsLong();
+    if (toldNanos == null || now - toldNanos >= LOG_NANOS) {
+      log.warn(
+          "{} connections were refused: {} {} are open, which is the limit; the next line comes in"
+              + " {} s at the earliest",
+          untold,
+          limit,
+          what,
+          LOG_NANOS / 1_000_000_000L);
+      untold = 0;
+      toldNanos = now;
+    }
+  }
+
+  synchronized int halfOpen() {
+    return halfOpen.size();
+  }
+
+  synchronized long refused() {
+    return refused;
+  }
+}
