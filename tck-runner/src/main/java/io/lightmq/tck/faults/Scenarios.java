@@ -85,6 +85,12 @@ final class Scenarios {
               "what 17 senders notice of checkpoints (30)",
               call -> new CheckpointGap(call.setup(), call.number(0, 30)).run()),
           new Scenario(
+              "--many-queues",
+              "[QUEUES] [SECONDS]",
+              "scraped each second with -Xmx128m, then killed (20,000, 60)",
+              call ->
+                  new ManyQueues(call.setup(), call.number(0, 20_000), call.number(1, 60)).run()),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",
