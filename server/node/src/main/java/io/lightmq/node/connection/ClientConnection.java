@@ -7,6 +7,7 @@ import io.lightmq.spi.Principal;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.FrameDecoder;
+import io.lightmq.wire.Protocol;
 import io.lightmq.wire.ProtocolException;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
@@ -65,7 +66,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   /** What exists once the user is known. */
-  private record Session(Outbound outbound, CreditLine credit, Requests requests) {}
+  private record Session(
+      Outbound outbound, CreditLine credit, Requests requests, long features) {
+    boolean agreed(long feature) {
+      return (features & feature) != 0;
+    }
+  }
 
   ClientConnection(
       Channel channel,
@@ -179,7 +185,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
               + frame.getClass().getSimpleName());
     }
     state = State.ATTACHING;
-    open.requests().attach(attach);
+    open.requests().attach(attach, open.agreed(Protocol.LINK_KNOWN));
   }
 
   private void refuse(int correlation, Refusal refusal) {
@@ -193,7 +199,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   @Override
-  public void authenticated(Principal principal, long connectionId) {
+  public void authenticated(Principal principal, long connectionId, long features) {
     Rights rights = new Rights(principal, door.security().authorizer());
     Outbound outbound =
         new Outbound(
@@ -217,7 +223,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             this);
     gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
-    session = new Session(outbound, credit, requests);
+    session = new Session(outbound, credit, requests, features);
     state = State.AUTHENTICATED;
   }
 
@@ -255,7 +261,13 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     Session open = session;
     announcedCredit = open == null ? 0 : open.credit().granted();
     state = State.OPEN;
-    return new Frame.Attached(correlation, reply.last(), outcomes, announcedCredit);
+    boolean told = open != null && open.agreed(Protocol.LINK_KNOWN);
+    return new Frame.Attached(
+        correlation,
+        reply.last(),
+        outcomes,
+        announcedCredit,
+        told ? reply.knownSince() : Frame.Attached.UNTOLD);
   }
 
   @Override

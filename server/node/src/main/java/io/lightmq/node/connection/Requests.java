@@ -116,8 +116,12 @@ final class Requests {
     open -= count;
   }
 
-  /** Binds the connection to its link; the shard answers. */
-  void attach(Frame.Attach attach) throws Refusal {
+  /**
+   * Binds the connection to its link; the shard answers.
+   *
+   * @param learnsSince whether the client learns since when the link is known
+   */
+  void attach(Frame.Attach attach, boolean learnsSince) throws Refusal {
     checkUnused(attach.correlation());
     submit(
         attach.correlation(),
@@ -127,7 +131,8 @@ final class Requests {
             attach.linkId(),
             attach.linkEpoch(),
             attach.answersFrom(),
-            attach.clientId()));
+            attach.clientId(),
+            learnsSince));
   }
 
   /**
