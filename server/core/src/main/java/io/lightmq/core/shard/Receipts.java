@@ -67,7 +67,8 @@ final class Receipts {
           FaultCode.LIMIT_REACHED,
           Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
     } else {
-      recorder.record(new Refused(link.id(), number, refusal.code(), refusal.text()));
+      String kept = Link.shortened(refusal.text());
+      recorder.record(new Refused(link.id(), number, refusal.code(), kept));
       // Durable, so that a client that was told never has to repeat this number.
       recorder.effect(
           Mark.DURABLE, () -> peer.receipt(correlation, refusal.code(), refusal.text()));

@@ -1,6 +1,7 @@
 package io.lightmq.node.connection;
 
 import io.lightmq.core.shard.Command;
+import io.lightmq.core.shard.Peer;
 import io.lightmq.core.shard.Peer.Reply;
 import io.lightmq.node.credit.CreditLine;
 import io.lightmq.spi.Principal;
@@ -34,6 +35,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     implements Outbound.Events, Requests.Wakes, Handshake.Events {
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
   private static final int CREDIT_STEPS = 4;
+
+  /** What an attach's answer takes beside its outcomes, each of these beside its text, a char. */
+  private static final int ATTACHED_BYTES = 64;
+
+  private static final int OUTCOME_BYTES = 16;
+  private static final int CHAR_BYTES = 3;
 
   private final Channel channel;
   private final Door door;
@@ -207,6 +214,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             connectionId,
             principal.name(),
             door.settings().outboundBytes(),
+            door.settings().maxFrameBytes(),
             door.deliveries(),
             this);
     CreditLine credit = door.credit().open();
@@ -252,12 +260,15 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   @Override
   public Frame attached(int correlation, Reply.Attached reply) {
     List<Frame.NumberedOutcome> outcomes = new ArrayList<>(reply.outcomes().size());
-    reply
-        .outcomes()
-        .forEach(
-            outcome ->
-                outcomes.add(
-                    new Frame.NumberedOutcome(outcome.number(), outcome.code(), outcome.text())));
+    int chars = outcomeChars(reply.outcomes().size());
+    for (Peer.Outcome outcome : reply.outcomes()) {
+      String text = outcome.text();
+      outcomes.add(
+          new Frame.NumberedOutcome(
+              outcome.number(),
+              outcome.code(),
+              text.length() <= chars ? text : text.substring(0, chars)));
+    }
     Session open = session;
     announcedCredit = open == null ? 0 : open.credit().granted();
     state = State.OPEN;
@@ -268,6 +279,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
         outcomes,
         announcedCredit,
         told ? reply.knownSince() : Frame.Attached.UNTOLD);
+  }
+
+  /** How long the texts of so many outcomes may be, so that all of them fit into one frame. */
+  private int outcomeChars(int count) {
+    int bytes = door.settings().maxFrameBytes() - ATTACHED_BYTES - count * OUTCOME_BYTES;
+    return Math.max(0, bytes / CHAR_BYTES / Math.max(1, count));
   }
 
   @Override
