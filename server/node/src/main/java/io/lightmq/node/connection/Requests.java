@@ -276,6 +276,7 @@ final class Requests {
       messages.release();
       throw e;
     }
+    messages = SentMessages.of(messages, publish.count(), allocator);
     if (heldRuns.incrementAndGet() > RUNS_BEFORE_COPY && bytes < SMALL_RUN_BYTES) {
       messages = ownCopy(messages);
     }
@@ -321,7 +322,8 @@ final class Requests {
     }
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
     for (Frame.StagedRun run : commit.runs()) {
-      int bytes = run.messages().readableBytes();
+      ByteBuf messages = SentMessages.of(run.messages(), run.count(), allocator);
+      int bytes = messages.readableBytes();
       heldCommitBytes.addAndGet(bytes);
       commits.keep(bytes);
       runs.add(
@@ -330,7 +332,7 @@ final class Requests {
               run.persistent(),
               run.count(),
               new HeldBytes(
-                  run.messages(),
+                  messages,
                   () -> {
                     heldCommitBytes.addAndGet(-bytes);
                     commits.giveBack(bytes);
