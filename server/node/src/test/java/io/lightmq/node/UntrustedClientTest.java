@@ -38,7 +38,7 @@ class UntrustedClientTest {
 
   @BeforeEach
   void start() throws IOException {
-    UserStore users = UserStore.open(directory, true, false).users();
+    UserStore users = UserStore.open(directory, true, false);
     node =
         Node.start(
             NodeSettings.defaults(),

@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.spi.Principal;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ final class Ownership {
           FaultCode.NOT_AUTHORIZED,
           what
               + " belongs to another user than "
-              + peer.userName()
+              + Printable.of(peer.userName())
               + "; only its owner may use it, and only an administrator may delete it");
     }
   }

@@ -377,7 +377,10 @@ final class Subscribing {
   }
 
   private static void checkOwner(PeerSession session, Subscription known) {
-    Ownership.check(known.owner(), session.peer(), "durable subscription \"" + known.name() + "\"");
+    Ownership.check(
+        known.owner(),
+        session.peer(),
+        "durable subscription \"" + Printable.of(known.name()) + "\"");
   }
 
   /** A durable subscription of a store of before belongs to who uses it first, by name. */

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -93,15 +94,17 @@ final class SubscriptionAdministration {
       throw new Refusal(
           FaultCode.INVALID_SUBSCRIPTION,
           "there is no durable subscription \""
-              + name
-              + (clientId == null ? "\" without a client id" : "\" of client id " + clientId));
+              + Printable.of(name)
+              + (clientId == null
+                  ? "\" without a client id"
+                  : "\" of client id " + Printable.of(clientId)));
     }
     boolean force = Boolean.parseBoolean(command.arguments().getOrDefault("force", "false"));
     if (known.consumers() > 0 && !force) {
       throw new Refusal(
           FaultCode.IN_USE,
           "subscription \""
-              + name
+              + Printable.of(name)
               + "\" has "
               + known.consumers()
               + " consumers; close them or delete with force");

@@ -21,9 +21,6 @@ public final class Link {
   /** The most refusals kept; at it the client has to attach again, which says what it knows. */
   public static final int MAX_OUTCOMES = 1024;
 
-  /** The longest text that is kept of a refusal. */
-  public static final int MAX_TEXT_CHARS = 1_000;
-
   /** What to do with a number. */
   public enum Verdict {
     /** It is the next: decide it. */
@@ -84,11 +81,6 @@ public final class Link {
    */
   public long since() {
     return since;
-  }
-
-  /** A refusal's text as it is kept, in memory, in records and in snapshots. */
-  public static String shortened(String text) {
-    return text.length() <= MAX_TEXT_CHARS ? text : text.substring(0, MAX_TEXT_CHARS) + " ...";
   }
 
   /** The highest number taken. */

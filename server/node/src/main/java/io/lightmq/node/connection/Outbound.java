@@ -30,9 +30,6 @@ final class Outbound implements Peer {
   private static final int RETRY_AFTER_MILLIS = 500;
   private static final int LOOK_AGAIN_MILLIS = 20;
 
-  /** Of faults and goodbyes: three bytes each at most fit into the shortest frame. */
-  private static final int MAX_TEXT_CHARS = 4_000;
-
   /** What a frame has beside a text. */
   private static final int FRAME_BYTES = 64;
 
@@ -372,12 +369,7 @@ final class Outbound implements Peer {
 
   static Frame.Fault fault(int correlation, FaultCode code, String text) {
     int retry = code == FaultCode.RETRY_LATER ? RETRY_AFTER_MILLIS : 0;
-    return new Frame.Fault(correlation, code, fitting(text), retry);
-  }
-
-  /** A text that fits into any frame, those before authentication too. */
-  static String fitting(String text) {
-    return text.length() <= MAX_TEXT_CHARS ? text : text.substring(0, MAX_TEXT_CHARS) + " ...";
+    return new Frame.Fault(correlation, code, text, retry);
   }
 
   /** Writes a frame behind what was written; on the event loop only. */
