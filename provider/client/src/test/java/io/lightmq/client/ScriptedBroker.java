@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
@@ -50,6 +51,7 @@ final class ScriptedBroker implements AutoCloseable {
   private volatile long last;
   private volatile long creditBytes = 1 << 20;
   private volatile List<Frame.NumberedOutcome> outcomes = List.of();
+  private volatile long knownSince = Frame.Attached.UNTOLD;
 
   ScriptedBroker() throws IOException {
     server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -58,7 +60,9 @@ final class ScriptedBroker implements AutoCloseable {
     on(Frame.AuthStart.class, start -> List.of(new Frame.AuthDone(new byte[0], 7, "anonymous")));
     on(
         Frame.Attach.class,
-        attach -> List.of(new Frame.Attached(attach.correlation(), last, outcomes, creditBytes)));
+        attach ->
+            List.of(
+                new Frame.Attached(attach.correlation(), last, outcomes, creditBytes, knownSince)));
     ok(Frame.OpenSession.class);
     ok(Frame.CloseSession.class);
     ok(Frame.DetachConsumer.class);
@@ -160,6 +164,23 @@ final class ScriptedBroker implements AutoCloseable {
   void knows(long lastNumber, Frame.NumberedOutcome... known) {
     last = lastNumber;
     outcomes = List.of(known);
+  }
+
+  /** Speaks with the feature from the next connection on, and tells this. */
+  void knowsSince(long linkEpoch) {
+    knownSince = linkEpoch;
+    on(
+        Frame.Hello.class,
+        hello ->
+            List.of(
+                new Frame.Welcome(
+                    1,
+                    Protocol.LINK_KNOWN,
+                    new UUID(1, 2),
+                    16 << 20,
+                    4 << 20,
+                    1 << 20,
+                    10_000)));
   }
 
   void credit(long bytes) {

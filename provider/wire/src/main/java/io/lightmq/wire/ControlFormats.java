@@ -103,8 +103,8 @@ final class ControlFormats {
                 o.text(outcome.text());
               });
           out.varint(f.creditBytes());
-          if (f.knowledge() != Frame.Attached.Knowledge.UNTOLD) {
-            out.flag(f.knowledge() == Frame.Attached.Knowledge.KNOWN);
+          if (f.knownSince() != Frame.Attached.UNTOLD) {
+            out.varint(f.knownSince());
           }
         },
         (in, c) ->
@@ -116,7 +116,7 @@ final class ControlFormats {
                     3,
                     i -> new Frame.NumberedOutcome(i.varlong(), faultCode(i), i.text())),
                 in.varlong(),
-                readKnowledge(in)));
+                in.remaining() == 0 ? Frame.Attached.UNTOLD : in.varlong()));
     table.add(
         FrameType.SET_CLIENT_ID,
         Frame.SetClientId.class,
@@ -263,13 +263,6 @@ final class ControlFormats {
   }
 
   // ---- fields of features: at the end of a frame, left out where not agreed ----
-
-  private static Frame.Attached.Knowledge readKnowledge(FrameReader in) {
-    if (in.remaining() == 0) {
-      return Frame.Attached.Knowledge.UNTOLD;
-    }
-    return in.flag() ? Frame.Attached.Knowledge.KNOWN : Frame.Attached.Knowledge.UNKNOWN;
-  }
 
   private static long readNumber(FrameReader in) {
     if (in.remaining() == 0) {

@@ -70,26 +70,26 @@ public sealed interface Frame {
   /**
    * The link's state in the broker: numbers up to {@code last} are taken; those at or above the
    * client's {@code answersFrom} that did not end well are listed.
+   *
+   * @param knownSince the link epoch since which the broker knows the link: of what was sent in an
+   *     epoch below, and has no receipt, it cannot say whether it is stored; {@link #UNTOLD} where
+   *     {@link Protocol#LINK_KNOWN} is not agreed
    */
   record Attached(
       int correlation,
       long last,
       List<NumberedOutcome> outcomes,
       long creditBytes,
-      Knowledge knowledge)
+      long knownSince)
       implements Frame {
 
-    /** Whether the broker knew the link before; told only with {@link Protocol#LINK_KNOWN}. */
-    public enum Knowledge {
-      UNTOLD,
-      UNKNOWN,
-      KNOWN
-    }
+    /** The broker does not say since when it knows the link. */
+    public static final long UNTOLD = -1;
 
     /** What is said to a client that does not know the feature. */
     public Attached(
         int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes) {
-      this(correlation, last, outcomes, creditBytes, Knowledge.UNTOLD);
+      this(correlation, last, outcomes, creditBytes, UNTOLD);
     }
   }
 

@@ -17,11 +17,11 @@ public final class Protocol {
    */
   public static final long TEMPORARY_BY_LINK = 1;
 
-  /** Feature: {@link Frame.Attached} tells whether the broker knew the link. */
+  /** Feature: {@link Frame.Attached} tells since when the broker knows the link. */
   public static final long LINK_KNOWN = 1 << 1;
 
   /** The optional features that this program knows, as a bit set. */
-  public static final long FEATURES = 0;
+  public static final long FEATURES = LINK_KNOWN;
 
   /** The port when none is given. */
   public static final int DEFAULT_PORT = 7654;

@@ -53,7 +53,7 @@ final class SampleFrames {
             attached.last(),
             attached.outcomes(),
             attached.creditBytes(),
-            Frame.Attached.Knowledge.KNOWN));
+            1));
     frames.put(
         "frame-create_temporary-by_link",
         new Frame.CreateTemporary(14, DestinationKind.TEMPORARY_TOPIC, 300));

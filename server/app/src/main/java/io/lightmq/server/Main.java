@@ -6,6 +6,7 @@ import io.lightmq.server.admin.DelayedCommand;
 import io.lightmq.server.admin.DestinationCommand;
 import io.lightmq.server.admin.StatusCommand;
 import io.lightmq.server.admin.StopCommand;
+import io.lightmq.server.admin.SubscriptionCommand;
 import io.lightmq.server.admin.UserCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -30,6 +31,7 @@ import picocli.CommandLine.Spec;
       DelayedCommand.class,
       DamagedCommand.class,
       Main.VersionCommand.class,
+      SubscriptionCommand.class,
       CommandLine.HelpCommand.class
     },
     exitCodeListHeading = "%nExit codes:%n",

@@ -39,15 +39,20 @@ final class TestClient implements AutoCloseable {
   }
 
   static TestClient attached(InetSocketAddress address, UUID link, long epoch) throws IOException {
-    TestClient client = new TestClient(address);
-    client.send(Protocol.hello("test"));
-    client.expect(Frame.Welcome.class);
-    client.send(new Frame.AuthStart("ANONYMOUS", new byte[0]));
-    client.expect(Frame.AuthDone.class);
+    TestClient client = authenticated(address, Protocol.FEATURES);
     client.send(new Frame.Attach(1, link, epoch, 1, null));
     client.credit = client.expect(Frame.Attached.class).creditBytes();
     client.send(new Frame.OpenSession(2, 1));
     client.expect(Frame.Ok.class);
+    return client;
+  }
+
+  static TestClient authenticated(InetSocketAddress address, long features) throws IOException {
+    TestClient client = new TestClient(address);
+    client.send(new Frame.Hello(1, 1, features, "test"));
+    client.expect(Frame.Welcome.class);
+    client.send(new Frame.AuthStart("ANONYMOUS", new byte[0]));
+    client.expect(Frame.AuthDone.class);
     return client;
   }
 

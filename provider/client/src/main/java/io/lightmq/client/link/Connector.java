@@ -19,8 +19,11 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Makes one authenticated connection to one address. */
 final class Connector {
@@ -151,6 +154,16 @@ final class Connector {
   private static String text(SocketAddress address) {
     String text = address.toString();
     return text.startsWith("/") ? text.substring(1) : text;
+  }
+
+  /** The cause behind the wrappers of futures. */
+  static Throwable unwrap(@Nullable Throwable failure) {
+    Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
+    while ((cause instanceof ExecutionException || cause instanceof CompletionException)
+        && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause;
   }
 
   /** A failure of the network as one of the link. */

@@ -23,6 +23,10 @@ abstract sealed class Item {
 
   long number;
   int correlation;
+
+  /** The link epoch in which it first went out; 0 as long as it has not. */
+  long sentEpoch;
+
   boolean answered;
   @Nullable LinkException failure;
 

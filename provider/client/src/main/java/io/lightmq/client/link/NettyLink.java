@@ -104,7 +104,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     List<SocketAddress> addresses = endpoint.addresses();
     loop.execute(
         () ->
-            connectAny(addresses, 0)
+            connectUntil(addresses, System.nanoTime() + settings.requestTimeoutMillis() * 1_000_000L)
                 .whenComplete(
                     (done, failure) -> {
                       if (failure == null) {
@@ -119,7 +119,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     try {
       opened.get(millis, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      LinkException cause = Connector.failure("cannot connect", unwrap(e));
+      LinkException cause = Connector.failure("cannot connect", Connector.unwrap(e));
       throw new LinkException(
           cause.code(), "connecting to " + settings.uri() + ": " + cause.getMessage(), cause);
     } catch (TimeoutException e) {
@@ -131,17 +131,31 @@ final class NettyLink implements BrokerLink, Connector.Events {
     }
   }
 
-  /** The cause behind the wrappers of futures. */
-  static Throwable unwrap(@Nullable Throwable failure) {
-    Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
-    while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-        && cause.getCause() != null) {
-      cause = cause.getCause();
-    }
-    return cause;
-  }
-
   // ---- connecting, on the loop ----
+
+  /** Connects, again as long as the broker says that it may succeed later, up to a time. */
+  private CompletableFuture<@Nullable Void> connectUntil(
+      List<SocketAddress> addresses, long deadlineNanos) {
+    return connectAny(addresses, 0)
+        .handle(
+            (done, failure) -> {
+              if (failure == null) {
+                backoff.reset();
+                return CompletableFuture.<@Nullable Void>completedFuture(null);
+              }
+              LinkException cause = Connector.failure("cannot connect", Connector.unwrap(failure));
+              long millis = backoff.nextMillis(ThreadLocalRandom.current().nextDouble());
+              if (cause.code() != FaultCode.RETRY_LATER
+                  || state == State.ENDED
+                  || System.nanoTime() + millis * 1_000_000L - deadlineNanos >= 0) {
+                return CompletableFuture.<@Nullable Void>failedFuture(cause);
+              }
+              CompletableFuture<@Nullable Void> next = new CompletableFuture<>();
+              loop.schedule(() -> next.complete(null), millis, TimeUnit.MILLISECONDS);
+              return next.thenCompose(due -> connectUntil(addresses, deadlineNanos));
+            })
+        .thenCompose(next -> next);
+  }
 
   private CompletableFuture<@Nullable Void> connectAny(List<SocketAddress> addresses, int from) {
     if (from >= addresses.size()) {
@@ -157,7 +171,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
                 return CompletableFuture.<@Nullable Void>completedFuture(null);
               }
               LinkException cause =
-                  Connector.failure("cannot connect to " + address, unwrap(failure));
+                  Connector.failure("cannot connect to " + address, Connector.unwrap(failure));
               writer.drop();
               things.nothingReopened();
               requests.lost(cause);
@@ -181,7 +195,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     Frame.Welcome welcome = connected.greeting().welcome();
     limits = new Limits(welcome.maxMessageBytes(), welcome.maxTransactionBytes());
     long epoch = ++linkEpoch;
-    long answersFrom = publishing.attaching();
+    long answersFrom = publishing.attaching(epoch);
     return askNow(c -> new Frame.Attach(c, id, epoch, answersFrom, clientId))
         .thenCompose(answer -> restore((Frame.Attached) answer));
   }
@@ -351,7 +365,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
                   if (failure == null || state == State.ENDED) {
                     return;
                   }
-                  LinkException cause = Connector.failure("cannot connect", unwrap(failure));
+                  LinkException cause = Connector.failure("cannot connect", Connector.unwrap(failure));
                   if (cause.isFinal() && cause.code() != FaultCode.CLIENT_ID_IN_USE) {
                     end(cause, true);
                   } else {

@@ -197,7 +197,7 @@ final class OpenThings {
 
   /** Lets only the broker's own refusals pass: a lost connection is none, all is tried again. */
   private static LinkException requireAnswer(@Nullable Throwable failure) {
-    LinkException cause = Connector.failure("opening again", NettyLink.unwrap(failure));
+    LinkException cause = Connector.failure("opening again", Connector.unwrap(failure));
     if (cause.code() == FaultCode.OUTCOME_UNKNOWN || cause.code() == FaultCode.CLOSING) {
       throw new CompletionException(cause);
     }

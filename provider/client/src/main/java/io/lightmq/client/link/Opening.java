@@ -116,7 +116,7 @@ final class Opening {
         .exceptionallyCompose(
             failure ->
                 asked.get() > 1
-                        && NettyLink.unwrap(failure) instanceof LinkException link
+                        && Connector.unwrap(failure) instanceof LinkException link
                         && link.code() == FaultCode.INVALID_SUBSCRIPTION
                     ? CompletableFuture.allOf()
                     : CompletableFuture.failedFuture(failure));

@@ -67,7 +67,7 @@ final class Places {
 
   /** What is not in flight any more is back in the broker, as after a lost connection. */
   private static CompletableFuture<Void> unlessBackAlready(Throwable failure) {
-    return NettyLink.unwrap(failure) instanceof LinkException link
+    return Connector.unwrap(failure) instanceof LinkException link
             && link.code() == FaultCode.NOT_IN_FLIGHT
         ? CompletableFuture.allOf()
         : CompletableFuture.failedFuture(failure);

@@ -68,6 +68,10 @@ final class Publishing {
   private long resumeFrom = 1;
 
   private boolean open;
+
+  /** That of the newest attach. */
+  private long linkEpoch;
+
   private long nextNumber = 1;
   private int lastCorrelation = Requests.FIRST_RUN_CORRELATION;
   private long sentBytes;
@@ -150,6 +154,9 @@ final class Publishing {
 
   private void write(Item item) {
     Frame frame = item.frame(allocator);
+    if (item.sentEpoch == 0) {
+      item.sentEpoch = linkEpoch;
+    }
     if (frame instanceof Frame.Publish publish) {
       sentBytes += publish.messages().readableBytes();
     }
@@ -413,8 +420,9 @@ final class Publishing {
     return first == null ? nextNumber : first.number;
   }
 
-  /** An attach is on its way: from which number on it asks for answers. */
-  long attaching() {
+  /** An attach is on its way, in a link epoch: from which number on it asks for answers. */
+  long attaching(long epoch) {
+    linkEpoch = epoch;
     resumeFrom = answersFrom();
     return resumeFrom;
   }
@@ -425,6 +433,7 @@ final class Publishing {
     creditBytes = attached.creditBytes();
     Map<Long, Frame.NumberedOutcome> outcomes = new HashMap<>();
     attached.outcomes().forEach(outcome -> outcomes.put(outcome.number(), outcome));
+    forgotten(attached.knownSince());
     Item first = numbered.peek();
     while (first != null && first.number <= attached.last()) {
       numbered.remove();
@@ -438,6 +447,29 @@ final class Publishing {
       first = numbered.peek();
     }
     resumeFrom = Math.max(resumeFrom, attached.last() + 1);
+  }
+
+  /**
+   * Gives up what went out before the broker began to know the link: it has forgotten what it took,
+   * and what is sent again might be there twice.
+   */
+  private void forgotten(long knownSince) {
+    for (Item item : List.copyOf(numbered)) {
+      if (item.sentEpoch == 0 || item.sentEpoch >= knownSince) {
+        continue;
+      }
+      numbered.remove(item);
+      unconfirmed.remove(item.correlation, item);
+      forget(item);
+      item.done(
+          item.answered
+              ? item.failure
+              : new LinkException(
+                  FaultCode.OUTCOME_UNKNOWN,
+                  "it may be stored or not: it was sent before the connection was lost, and the"
+                      + " broker has forgotten what it took of this connection, which was away for"
+                      + " long or was closed by it"));
+    }
   }
 
   /** The targets that are needed to send again what is unconfirmed. */

@@ -1,9 +1,10 @@
 package io.lightmq.client.message;
 
 import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.MessageEdit;
+import io.lightmq.wire.entry.ProviderNames;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,15 +38,6 @@ public record Jmsx(Set<String> asked) {
 
   private static final List<String> OPTIONAL =
       List.of(USER_ID, PRODUCER_TRANSACTION, CONSUMER_TRANSACTION, RECEIVED_MILLIS);
-
-  /** What a message never takes along from its sender's object. */
-  private static final Set<String> SET_HERE =
-      Set.of(
-          Properties.DELIVERY_COUNT,
-          USER_ID,
-          PRODUCER_TRANSACTION,
-          CONSUMER_TRANSACTION,
-          RECEIVED_MILLIS);
 
   public Jmsx {
     asked = Set.copyOf(asked);
@@ -85,12 +77,25 @@ public record Jmsx(Set<String> asked) {
 
   /** Whether the provider sets it, so that an application's value is not sent. */
   static boolean isSetHere(String name) {
-    return SET_HERE.contains(name);
+    return ProviderNames.isOwned(name) || name.equals(PRODUCER_TRANSACTION);
   }
 
   /** Whether the provider sets none of these. */
   static boolean setsNone(Set<String> names) {
-    return names.isEmpty() || Collections.disjoint(names, SET_HERE);
+    for (String name : names) {
+      if (isSetHere(name)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Whether a sender's bytes say what only this provider may say. A broker drops it; one of before
+   * did not. What the broker writes on messages that it moves is its own.
+   */
+  static boolean isForged(String name) {
+    return ProviderNames.isOwned(name) && !name.startsWith(MessageEdit.PREFIX);
   }
 
   /** The properties of a received message, beside those that its sender gave it. */

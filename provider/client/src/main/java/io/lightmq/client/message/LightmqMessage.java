@@ -246,6 +246,9 @@ public abstract class LightmqMessage implements Message {
       } catch (MalformedMessageException e) {
         throw JmsFaults.format("the received message is damaged: " + e.getMessage(), e);
       }
+      if (encoded != null) {
+        known.removeIf(Jmsx::isForged);
+      }
       if (!showsProducerTransaction) {
         known.remove(Jmsx.PRODUCER_TRANSACTION);
       }

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Typed properties by name: those of a message, or those that a JMSProducer puts on messages. */
@@ -65,6 +66,10 @@ public final class Properties {
 
   void remove(String name) {
     values.remove(name);
+  }
+
+  void removeIf(Predicate<String> unwanted) {
+    values.keySet().removeIf(unwanted);
   }
 
   static String checkName(@Nullable String name) throws JMSException {

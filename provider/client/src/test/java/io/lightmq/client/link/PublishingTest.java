@@ -52,7 +52,7 @@ class PublishingTest {
         onLoop(
             () -> {
               CompletableFuture<Void> commit = publishing.commit(1, List.of(), List.of());
-              assertThat(publishing.attaching()).isEqualTo(1);
+              assertThat(publishing.attaching(1)).isEqualTo(1);
               return commit;
             });
     assertThatThrownBy(() -> lost.get(10, TimeUnit.SECONDS)).hasMessageContaining("was not sent");

@@ -37,6 +37,31 @@ public final class MessageEdit {
     if (properties.size() > MessageLayout.MAX_PROPERTIES) {
       properties.keySet().removeAll(set.keySet()); // the application's own are more important
     }
+    return rewritten(buffer, at, messageBytes, reader, properties, timeToLiveMillis);
+  }
+
+  /**
+   * The message without what only the provider may set, under a new CRC; see {@link ProviderNames}.
+   *
+   * @throws MalformedMessageException if the message does not follow its layout or its CRC is
+   *     wrong: whoever reads it finds that out
+   */
+  public static ByteBuffer withoutProviderNames(ByteBuffer buffer, int at, int messageBytes) {
+    MessageReader.check(buffer, at, messageBytes);
+    MessageReader reader = new MessageReader(buffer, at, messageBytes);
+    Map<String, @Nullable Object> properties = new LinkedHashMap<>(reader.properties());
+    properties.keySet().removeIf(ProviderNames::isOwned);
+    long timeToLiveMillis = MessageReader.timeToLiveMillis(buffer, at);
+    return rewritten(buffer, at, messageBytes, reader, properties, timeToLiveMillis);
+  }
+
+  private static ByteBuffer rewritten(
+      ByteBuffer buffer,
+      int at,
+      int messageBytes,
+      MessageReader reader,
+      Map<String, @Nullable Object> properties,
+      long timeToLiveMillis) {
     ByteSink sink = new ByteSink(Integer.MAX_VALUE);
     int fixed = reader.headersEndIn() - at;
     byte[] copied = new byte[fixed];

@@ -490,7 +490,8 @@ public final class Destination {
       destination.group(true);
     }
     destination.decodeLanes(in);
-    int count = Formats.readCount(in, "subscriptions", 1_000_000);
+    // Brokers of before could open any number; what is there is read, and no more is opened.
+    int count = Formats.readCount(in, "subscriptions", Integer.MAX_VALUE);
     for (int i = 0; i < count; i++) {
       destination.add(SubscriptionFormat.decode(in, destination, memory));
     }

@@ -36,6 +36,7 @@ public final class Subscription {
   private Cursor[] cursors = new Cursor[0];
 
   private final OffHeap memory;
+  private @Nullable String owner;
   private @Nullable Duplicates duplicates;
   private int consumers;
   private boolean closed;
@@ -153,6 +154,16 @@ public final class Subscription {
   /** Its name, if it has one. */
   public @Nullable String name() {
     return name;
+  }
+
+  /** The user whose it is; null where that is not known. */
+  public @Nullable String owner() {
+    return owner;
+  }
+
+  /** Applies whose it is. */
+  public void owned(@Nullable String by) {
+    owner = by;
   }
 
   /** Whether it does not want what its own client publishes. */
@@ -447,7 +458,7 @@ public final class Subscription {
     while (first < end && cursor.lane.exists(first)) {
       long stop = Math.min(end, cursor.lane.extents.extentEnd(first));
       if (cursor.lane instanceof VolatileLane swift) {
-        releaseUnacknowledged(cursor, swift, first, stop);
+        swift.releaseAllBut(cursor.acknowledged, first, stop);
       }
       added += cursor.acknowledge(first, stop);
       views.acknowledged(cursor.lane, first, stop);
@@ -472,14 +483,6 @@ public final class Subscription {
       int end = unwanted.nextClearBit(from);
       cursor.acknowledge(firstSequence + from, firstSequence + end);
       from = unwanted.nextSetBit(end);
-    }
-  }
-
-  private static void releaseUnacknowledged(Cursor cursor, VolatileLane lane, long from, long to) {
-    for (long at = cursor.acknowledged.nextAbsent(from);
-        at < to;
-        at = cursor.acknowledged.nextAbsent(at + 1)) {
-      lane.release(at);
     }
   }
 
@@ -582,7 +585,7 @@ public final class Subscription {
         long at = cursor.firstUnacknowledged();
         while (swift.exists(at)) {
           long stop = swift.extents.extentEnd(at);
-          releaseUnacknowledged(cursor, swift, at, stop);
+          swift.releaseAllBut(cursor.acknowledged, at, stop);
           at = swift.extents.ceiling(stop);
         }
       }

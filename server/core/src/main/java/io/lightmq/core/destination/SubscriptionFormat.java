@@ -8,13 +8,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes of a durable subscription in a snapshot: byte version 3, long id, byte kind, flags byte
- * (1 client id, 2 name, 4 no-local, 8 selector), UTF client id, UTF name, selector (int length,
- * UTF-8), a cursor for each durable lane that the destination has in front. The keys that it
+ * The bytes of a durable subscription in a snapshot: byte version 4, long id, byte kind, flags byte
+ * (1 client id, 2 name, 4 no-local, 8 selector, 16 owner), UTF client id, UTF name, selector (int
+ * length, UTF-8), UTF owner, a cursor for each durable lane that the destination has in front. The keys that it
  * remembers may be many and are elsewhere, see {@link KeyPicture}.
  */
 final class SubscriptionFormat {
-  private static final int VERSION = 3;
+  private static final int OLDEST_VERSION = 3;
+  private static final int VERSION = 4;
 
   private SubscriptionFormat() {}
 
@@ -25,11 +26,13 @@ final class SubscriptionFormat {
     String clientId = subscription.clientId();
     String name = subscription.name();
     String selector = subscription.selectorText();
+    String owner = subscription.owner();
     out.writeByte(
         (clientId != null ? 1 : 0)
             | (name != null ? 2 : 0)
             | (subscription.noLocal() ? 4 : 0)
-            | (selector != null ? 8 : 0));
+            | (selector != null ? 8 : 0)
+            | (owner != null ? 16 : 0));
     if (clientId != null) {
       out.writeUTF(clientId);
     }
@@ -41,6 +44,9 @@ final class SubscriptionFormat {
       out.writeInt(utf8.length);
       out.write(utf8);
     }
+    if (owner != null) {
+      out.writeUTF(owner);
+    }
     for (DurableLane lane : subscription.destination().durableLanes()) {
       if (lane.wasUsed()) {
         subscription.cursor(lane).encode(out);
@@ -50,7 +56,7 @@ final class SubscriptionFormat {
 
   static Subscription decode(DataInput in, Destination destination, OffHeap memory)
       throws IOException {
-    Formats.version("subscriptions", in.readUnsignedByte(), VERSION);
+    Formats.version("subscriptions", in.readUnsignedByte(), OLDEST_VERSION, VERSION);
     long id = in.readLong();
     SubscriptionKind kind;
     int code = in.readUnsignedByte();
@@ -63,10 +69,12 @@ final class SubscriptionFormat {
     String clientId = (flags & 1) != 0 ? in.readUTF() : null;
     String name = (flags & 2) != 0 ? in.readUTF() : null;
     Selector selector = (flags & 8) != 0 ? decodeSelector(in, id) : null;
+    String owner = (flags & 16) != 0 ? in.readUTF() : null;
     Interest interest = new Interest(selector, (flags & 4) != 0, 0);
     Subscription subscription =
         new Subscription(
             id, destination, kind, clientId, name, interest, destination.filter(interest), memory);
+    subscription.owned(owner);
     for (DurableLane lane : destination.durableLanes()) {
       subscription.cursor(lane).decode(in);
     }

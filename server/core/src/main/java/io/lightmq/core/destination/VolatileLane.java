@@ -85,6 +85,13 @@ public final class VolatileLane extends Lane {
     return handle >= 0 ? store.after(handle) : moved.after(sequence);
   }
 
+  /** One subscription needs no more of a range what it has not acknowledged. */
+  void releaseAllBut(SequenceSet acknowledged, long from, long to) {
+    for (long at = acknowledged.nextAbsent(from); at < to; at = acknowledged.nextAbsent(at + 1)) {
+      release(at);
+    }
+  }
+
   /** One subscription needs the entry no more. */
   void release(long sequence) {
     int handle = handles.get(sequence) - 1;

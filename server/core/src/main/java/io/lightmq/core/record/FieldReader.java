@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * checked against the bytes that remain before anything is allocated.
  */
 public final class FieldReader {
+  /** The longest string in UTF-8. */
+  public static final int MAX_STRING_BYTES = (1 << 20) - 1;
+
   private final ByteBuffer buffer;
 
   /** Reads from a buffer of its own: its position moves. */
@@ -94,7 +97,7 @@ public final class FieldReader {
 
   /** The next string, null where null was written. */
   public @Nullable String readNullableString() {
-    int withOne = readCount(1 << 20, 0);
+    int withOne = readCount(MAX_STRING_BYTES + 1, 0);
     if (withOne == 0) {
       return null;
     }

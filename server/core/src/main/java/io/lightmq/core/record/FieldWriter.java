@@ -99,6 +99,13 @@ public final class FieldWriter {
       return;
     }
     byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
+    if (utf8.length > FieldReader.MAX_STRING_BYTES) {
+      throw new IllegalArgumentException(
+          "a string has at most "
+              + FieldReader.MAX_STRING_BYTES
+              + " bytes in UTF-8, this one has "
+              + utf8.length);
+    }
     putVarint(utf8.length + 1L);
     room(utf8.length);
     System.arraycopy(utf8, 0, bytes, length, utf8.length);

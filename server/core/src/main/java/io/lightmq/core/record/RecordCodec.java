@@ -25,6 +25,7 @@ import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.wire.entry.DestinationKind;
@@ -61,7 +62,7 @@ import java.util.function.Consumer;
  *  6 DestinationDeleted  v id
  *  7 SubscriptionOpened  v id, v destination, byte kind, s client id, s name, s selector,
  *                        byte no local, v replaced destination, v replaced subscription
- *                        (0, 0 if none)
+ *                        (0, 0 if none); from version 2 on: s owner
  *  8 SubscriptionClosed  v destination, v id
  *  9 Published           u link, v number, v destination, byte lane, long first sequence,
  *                        v count, v unwanted x {v subscription, v bytes, bytes}, entries back
@@ -70,12 +71,13 @@ import java.util.function.Consumer;
  *                        (not without keys)
  * 11 Purged              v destination, v subscription, byte lane, long through, r kept
  * 12 Touched             v destination, v subscription, byte lane, long block key
- * 13 LinkAttached        u link, v answers from
+ * 13 LinkAttached        u link, v answers from; from version 2 on: s owner, v link epoch
  * 14 LinkClosed          u link
  * 15 Refused             u link, v number, v code, s text
  * 16 Committed           u link (0 for a move of the broker's own), v number, v parts, the parts
  *                        as whole records (9 and 10)
  * 19 Attempted           v destination, v subscription, r
+ * 20 SubscriptionOwned   v destination, v id, s owner
  * 21 SetAside            v destination, byte action, r, s reason
  *
  * ranges: v count x {byte lane, long from, v count}
@@ -89,14 +91,15 @@ public final class RecordCodec {
   public static final int HEADER_BYTES = 6;
 
   static final int VERSION = 1;
+  static final int SUBSCRIPTION_OPENED = 7;
   static final int PUBLISHED = 9;
+  static final int LINK_ATTACHED = 13;
   static final int COMMITTED = 16;
   static final int ATTEMPTED = 19;
-
+  static final int SUBSCRIPTION_OWNED = 20;
   static final int SET_ASIDE = 21;
   static final UUID NO_LINK = new UUID(0, 0);
 
-  private static final int MAX_RUN = 20_000;
   private static final int MAX_SETTINGS = 100;
   private static final int MAX_KEYS = 10_000_000;
 
@@ -114,7 +117,7 @@ public final class RecordCodec {
 
   /** The version in which records of a type are written, and the newest that is read. */
   private static int newest(int type) {
-    return VERSION;
+    return type == LINK_ATTACHED || type == SUBSCRIPTION_OPENED ? 2 : VERSION;
   }
 
   private static int typeOf(ShardRecord record) {
@@ -131,7 +134,7 @@ public final class RecordCodec {
     } else if (record instanceof DestinationDeleted) {
       return 6;
     } else if (record instanceof SubscriptionOpened) {
-      return 7;
+      return SUBSCRIPTION_OPENED;
     } else if (record instanceof SubscriptionClosed) {
       return 8;
     } else if (record instanceof Published) {
@@ -143,7 +146,7 @@ public final class RecordCodec {
     } else if (record instanceof Touched) {
       return 12;
     } else if (record instanceof LinkAttached) {
-      return 13;
+      return LINK_ATTACHED;
     } else if (record instanceof LinkClosed) {
       return 14;
     } else if (record instanceof Refused) {
@@ -152,6 +155,8 @@ public final class RecordCodec {
       return ATTEMPTED;
     } else if (record instanceof SetAside) {
       return SET_ASIDE;
+    } else if (record instanceof SubscriptionOwned) {
+      return SUBSCRIPTION_OWNED;
     }
     return COMMITTED;
   }
@@ -177,6 +182,10 @@ public final class RecordCodec {
     } else if (record instanceof SubscriptionClosed r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
+    } else if (record instanceof SubscriptionOwned r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
+      out.putString(r.owner());
     } else if (record instanceof Acked r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
@@ -206,6 +215,8 @@ public final class RecordCodec {
     } else if (record instanceof LinkAttached r) {
       out.putUuid(r.link());
       out.putVarint(r.answersFrom());
+      out.putString(r.owner());
+      out.putVarint(r.epoch());
     } else if (record instanceof LinkClosed r) {
       out.putUuid(r.link());
     } else if (record instanceof Refused r) {
@@ -230,6 +241,7 @@ public final class RecordCodec {
     Replaced replaces = r.replaces();
     out.putVarint(replaces == null ? 0 : replaces.destinationId());
     out.putVarint(replaces == null ? 0 : replaces.subscriptionId());
+    out.putString(r.owner());
   }
 
   static void encodePublishedHead(Published r, int count, FieldWriter out) {
@@ -321,8 +333,8 @@ public final class RecordCodec {
         return new DestinationSet(in.readVarint(), readSettings(in));
       case 6:
         return new DestinationDeleted(in.readVarint());
-      case 7:
-        return decodeOpened(in);
+      case SUBSCRIPTION_OPENED:
+        return decodeOpened(in, version);
       case 8:
         return new SubscriptionClosed(in.readVarint(), in.readVarint());
       case PUBLISHED:
@@ -339,8 +351,11 @@ public final class RecordCodec {
             in.readVarint(), in.readVarint(), in.readByte(), in.readLong(), readRanges(in));
       case 12:
         return new Touched(in.readVarint(), in.readVarint(), in.readByte(), in.readLong());
-      case 13:
-        return new LinkAttached(in.readUuid(), in.readVarint());
+      case LINK_ATTACHED:
+        return version == 1
+            ? new LinkAttached(in.readUuid(), in.readVarint())
+            : new LinkAttached(
+                in.readUuid(), in.readVarint(), in.readNullableString(), in.readVarint());
       case 14:
         return new LinkClosed(in.readUuid());
       case 15:
@@ -356,13 +371,15 @@ public final class RecordCodec {
       case SET_ASIDE:
         return new SetAside(
             in.readVarint(), AsideAction.of(in.readByte()), readRanges(in), in.readString());
+      case SUBSCRIPTION_OWNED:
+        return new SubscriptionOwned(in.readVarint(), in.readVarint(), in.readString());
       default:
         throw new MalformedRecordException(
-            "type " + type + " is unknown; known are 1 to 16, 19 and 21");
+            "type " + type + " is unknown; known are 1 to 16 and 19 to 21");
     }
   }
 
-  private static SubscriptionOpened decodeOpened(FieldReader in) {
+  private static SubscriptionOpened decodeOpened(FieldReader in, int version) {
     long id = in.readVarint();
     long destinationId = in.readVarint();
     SubscriptionKind kind = subscriptionKind(in.readByte());
@@ -380,7 +397,8 @@ public final class RecordCodec {
         name,
         selector,
         noLocal,
-        replacedDestination == 0 ? null : new Replaced(replacedDestination, replaced));
+        replacedDestination == 0 ? null : new Replaced(replacedDestination, replaced),
+        version == 1 ? null : in.readNullableString());
   }
 
   private static SubscriptionKind subscriptionKind(int code) {
@@ -405,7 +423,7 @@ public final class RecordCodec {
     long destinationId = in.readVarint();
     int lane = in.readByte();
     long firstSequence = in.readLong();
-    int count = in.readCount(MAX_RUN, Entry.HEADER_BYTES);
+    int count = in.readCount(ShardRecord.MAX_RUN, Entry.HEADER_BYTES);
     List<Unwanted> unwanted = readUnwanted(in, count);
     int at = records.position();
     int[] lengths = new int[count];

@@ -20,7 +20,13 @@ public sealed interface ShardRecord {
   /** The most ranges in one {@link Acked} or {@link Purged}; longer lists are split. */
   int MAX_RANGES = 1 << 16;
 
-  /** The most subscriptions that one {@link Published} names. */
+  /** The most messages in one {@link Published}. */
+  int MAX_RUN = 20_000;
+
+  /**
+   * The most subscriptions that one {@link Published} names, and so the most durable ones that are
+   * opened to one topic: there are records that name all of them but one.
+   */
   int MAX_UNWANTED = 1 << 16;
 
   /** The most parts of one {@link Committed}. */
@@ -56,6 +62,7 @@ public sealed interface ShardRecord {
    * @param clientId null for those that are shared between clients without an id
    * @param selector what it wants, null for everything
    * @param replaces what it takes the place of, for it differs in topic, selector or no-local
+   * @param owner the user whose it is; null where that is not known
    */
   record SubscriptionOpened(
       long subscriptionId,
@@ -65,7 +72,8 @@ public sealed interface ShardRecord {
       String name,
       @Nullable String selector,
       boolean noLocal,
-      @Nullable Replaced replaces)
+      @Nullable Replaced replaces,
+      @Nullable String owner)
       implements ShardRecord {
 
     /** Opens one that replaces none. */
@@ -77,12 +85,16 @@ public sealed interface ShardRecord {
         String name,
         @Nullable String selector,
         boolean noLocal) {
-      this(subscriptionId, destinationId, kind, clientId, name, selector, noLocal, null);
+      this(subscriptionId, destinationId, kind, clientId, name, selector, noLocal, null, null);
     }
   }
 
   /** A durable subscription of the same name that is gone with this record. */
   record Replaced(long destinationId, long subscriptionId) {}
+
+  /** A durable subscription that had no owner belongs to a user from now on. */
+  record SubscriptionOwned(long destinationId, long subscriptionId, String owner)
+      implements ShardRecord {}
 
   /** A durable subscription is gone. */
   record SubscriptionClosed(long destinationId, long subscriptionId) implements ShardRecord {}
@@ -214,8 +226,17 @@ public sealed interface ShardRecord {
    * A link is in use.
    *
    * @param answersFrom the client wants no answer below; numbers below are taken
+   * @param owner the user whose link it is; null where that is not known
+   * @param epoch the link epoch of this attach; 0 where that is not known
    */
-  record LinkAttached(UUID link, long answersFrom) implements ShardRecord {}
+  record LinkAttached(UUID link, long answersFrom, @Nullable String owner, long epoch)
+      implements ShardRecord {
+
+    /** What version 1 of the record tells. */
+    public LinkAttached(UUID link, long answersFrom) {
+      this(link, answersFrom, null, 0);
+    }
+  }
 
   /** A link ended in order or was not used for too long. */
   record LinkClosed(UUID link) implements ShardRecord {}

@@ -46,7 +46,9 @@ final class Administration {
           "delayed.cancel",
           "damaged.list",
           "damaged.retry",
-          "damaged.drop");
+          "damaged.drop",
+          "subscription.list",
+          "subscription.delete");
 
   private static final Set<String> ARGUMENTS = Set.of("name", "kind", "force");
 
@@ -67,6 +69,7 @@ final class Administration {
   private final DeadLetterAdministration letters;
   private final DelayAdministration delayed;
   private final DamagedAdministration damaged;
+  private final SubscriptionAdministration durable;
   private final long maxBatchBytes;
 
   Administration(
@@ -89,6 +92,7 @@ final class Administration {
     this.letters = letters;
     this.delayed = delayed;
     this.damaged = damaged;
+    this.durable = new SubscriptionAdministration(state, recorder, subscribing);
     this.maxBatchBytes = maxBatchBytes;
     this.state = state;
     this.recorder = recorder;
@@ -115,6 +119,10 @@ final class Administration {
     }
     if (command.verb().startsWith("damaged.")) {
       damaged.execute(command);
+      return;
+    }
+    if (command.verb().startsWith("subscription.")) {
+      durable.execute(command);
       return;
     }
     for (String argument : command.arguments().keySet()) {

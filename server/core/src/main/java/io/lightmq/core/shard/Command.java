@@ -31,15 +31,32 @@ public sealed interface Command {
     return this;
   }
 
-  /** Binds the peer to its link; answered by {@link Peer.Reply.Attached}. */
+  /**
+   * Binds the peer to its link; answered by {@link Peer.Reply.Attached}.
+   *
+   * @param learnsSince whether the client learns since when the broker knows the link, so that it
+   *     sends nothing twice to a broker that has forgotten it
+   */
   record Attach(
       Peer peer,
       int correlation,
       UUID linkId,
       long linkEpoch,
       long answersFrom,
-      @Nullable String clientId)
-      implements Command {}
+      @Nullable String clientId,
+      boolean learnsSince)
+      implements Command {
+    /** The attach of a client that learns it. */
+    public Attach(
+        Peer peer,
+        int correlation,
+        UUID linkId,
+        long linkEpoch,
+        long answersFrom,
+        @Nullable String clientId) {
+      this(peer, correlation, linkId, linkEpoch, answersFrom, clientId, true);
+    }
+  }
 
   /** Sets the JMS client id. */
   record SetClientId(Peer peer, int correlation, String clientId) implements Command {}

@@ -92,6 +92,20 @@ final class DeadLetterAdministration {
     }
   }
 
+  /**
+   * Whether the broker can have written what stands on a letter: it writes on none whose CRC is
+   * wrong, and takes from no client what only it may write.
+   */
+  private static boolean isIntact(ByteBuffer entries, int at) {
+    try {
+      MessageReader.check(
+          entries, at + Entry.messageOffset(entries, at), Entry.messageBytes(entries, at));
+      return true;
+    } catch (MalformedMessageException e) {
+      return false;
+    }
+  }
+
   /** What a letter says of itself, all read before any of it is written; or why it cannot be. */
   private record Facts(
       String id,
@@ -106,18 +120,21 @@ final class DeadLetterAdministration {
       int messageAt = at + Entry.messageOffset(entries, at);
       try {
         MessageReader.check(entries, messageAt, Entry.messageBytes(entries, at));
-        return read(entries, at, "");
+        return read(entries, at);
       } catch (MalformedMessageException e) {
-        String damage = String.valueOf(e.getMessage());
-        try {
-          return read(entries, at, damage);
-        } catch (MalformedMessageException unreadable) {
-          return new Facts("", "", "", "", "", "", damage);
-        }
+        return new Facts(id(entries, at), "", "", "", "", "", String.valueOf(e.getMessage()));
       }
     }
 
-    private static Facts read(ByteBuffer entries, int at, String damage) {
+    private static String id(ByteBuffer entries, int at) {
+      try {
+        return String.valueOf(MessageReader.ofEntry(entries, at).messageId());
+      } catch (MalformedMessageException unreadable) {
+        return "";
+      }
+    }
+
+    private static Facts read(ByteBuffer entries, int at) {
       MessageReader reader = MessageReader.ofEntry(entries, at);
       return new Facts(
           String.valueOf(reader.messageId()),
@@ -126,7 +143,7 @@ final class DeadLetterAdministration {
           property(reader, DeadLetters.REASON),
           property(reader, DeadLetters.ATTEMPTS),
           property(reader, DeadLetters.EXCEPTION),
-          damage);
+          "");
     }
 
     private static String property(MessageReader reader, String name) {
@@ -283,7 +300,8 @@ final class DeadLetterAdministration {
           @Override
           public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
             MessageReader reader = letter(entries, at, origin);
-            Retries.Origin comesFrom = reader == null ? null : Retries.Origin.of(reader);
+            Retries.Origin comesFrom =
+                reader == null || !isIntact(entries, at) ? null : Retries.Origin.of(reader);
             if (reader == null || comesFrom == null) {
               return true;
             }

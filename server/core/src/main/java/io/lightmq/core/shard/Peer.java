@@ -84,8 +84,12 @@ public interface Peer {
     /** Failed. */
     record Failed(FaultCode code, String text) implements Reply {}
 
-    /** The link is attached. */
-    record Attached(long last, List<Outcome> outcomes) implements Reply {}
+    /**
+     * The link is attached.
+     *
+     * @param knownSince the link epoch since which the broker knows it
+     */
+    record Attached(long last, List<Outcome> outcomes, long knownSince) implements Reply {}
 
     /** A destination is resolved for a producer. */
     record ProducerAttached(long destinationId) implements Reply {}

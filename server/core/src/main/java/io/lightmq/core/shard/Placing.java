@@ -8,6 +8,7 @@ import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
 import io.lightmq.wire.entry.Entry;
@@ -111,6 +112,15 @@ final class Placing {
   }
 
   private Runs.Checked checkSkips(Runs.Checked run, Runs.Checked wanted) {
+    long named = RecordBytes.recordedSkips(wanted);
+    if (named > ShardRecord.MAX_UNWANTED) {
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          named
+              + " durable subscriptions do not want the message, and a record names "
+              + ShardRecord.MAX_UNWANTED
+              + " at most; end those that nobody needs");
+    }
     long bytes = wanted.entryBytes() + RecordBytes.ofSkips(wanted);
     if (bytes > settings.maxBatchBytes() && wanted.entryBytes() <= settings.maxBatchBytes()) {
       throw new Refusal(

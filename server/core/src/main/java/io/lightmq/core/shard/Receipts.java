@@ -6,6 +6,7 @@ import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.Outcome;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import org.jspecify.annotations.Nullable;
 
 /** Tells senders what became of their runs and commits, each when its mark is reached. */
@@ -67,7 +68,8 @@ final class Receipts {
           FaultCode.LIMIT_REACHED,
           Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
     } else {
-      recorder.record(new Refused(link.id(), number, refusal.code(), refusal.text()));
+      String kept = Printable.line(refusal.text());
+      recorder.record(new Refused(link.id(), number, refusal.code(), kept));
       // Durable, so that a client that was told never has to repeat this number.
       recorder.effect(
           Mark.DURABLE, () -> peer.receipt(correlation, refusal.code(), refusal.text()));

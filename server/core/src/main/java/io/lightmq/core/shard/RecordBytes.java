@@ -40,9 +40,16 @@ final class RecordBytes {
   /** The bytes that say who does not want what of a run, at most. */
   static long ofSkips(Runs.Checked run) {
     int parts = Math.max(1, Integer.bitCount(run.priorities()));
-    long recorded =
-        run.skips().stream().filter(skip -> skip.subscription().kind().isDurable()).count();
-    return recorded * ofSkip(run.count(), parts);
+    return recordedSkips(run) * ofSkip(run.count(), parts);
+  }
+
+  /** How many subscriptions a run's record names that do not want some of it. */
+  static long recordedSkips(Runs.Checked run) {
+    long recorded = 0;
+    for (Skip skip : run.skips()) {
+      recorded += skip.subscription().kind().isDurable() ? 1 : 0;
+    }
+    return recorded;
   }
 
   /** The same before it is known, for a destination. */

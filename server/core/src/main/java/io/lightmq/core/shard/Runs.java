@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
@@ -18,9 +19,6 @@ import java.util.function.IntPredicate;
  */
 @OwnedBy("shard")
 final class Runs {
-  /** The most messages in one run. */
-  static final int MAX_COUNT = 20_000;
-
   private final int maxMessageBytes;
   private final int maxRunBytes;
   private final TurnTime time;
@@ -168,9 +166,9 @@ final class Runs {
 
   /** Checks that a run is whole. */
   Checked check(int count, ByteBuffer messages, int userBytes) {
-    if (count < 1 || count > MAX_COUNT) {
+    if (count < 1 || count > ShardRecord.MAX_RUN) {
       throw new Refusal(
-          FaultCode.PROTOCOL_ERROR, "a run has 1 to " + MAX_COUNT + " messages, not " + count);
+          FaultCode.PROTOCOL_ERROR, "a run has 1 to " + ShardRecord.MAX_RUN + " messages, not " + count);
     }
     int at = messages.position();
     int limit = messages.limit();

@@ -2,11 +2,13 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.LinkClosed;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.Outcome;
+import io.lightmq.spi.Principal;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
 import java.util.ArrayList;
@@ -15,13 +17,19 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The connections that are attached, by connection, link and client id. */
 @OwnedBy("shard")
 final class Sessions {
+  private static final Logger log = LoggerFactory.getLogger(Sessions.class);
+  private static final int IDLE_CLOSED_AT_ONCE = 64;
+
   private final ShardState state;
   private final Recorder recorder;
   private final Dispatcher dispatcher;
@@ -94,23 +102,26 @@ final class Sessions {
       throw new Refusal(FaultCode.PROTOCOL_ERROR, "this connection is attached already");
     }
     Link known = state.links().find(command.linkId());
-    if (known != null && command.linkEpoch() <= known.epoch()) {
-      throw new Refusal(
-          FaultCode.PROTOCOL_ERROR,
-          "link epoch "
-              + command.linkEpoch()
-              + " is not above "
-              + known.epoch()
-              + ", that of an earlier connection");
+    if (known == null) {
+      checkMayBeMade(command);
+    } else {
+      Ownership.check(known.owner(), peer, "link " + known.id());
+      checkJumps(command, known);
     }
     PeerSession older = byLink.get(command.linkId());
     if (older != null) {
       expel(older, FaultCode.PROTOCOL_ERROR, "a newer connection of this link has attached");
     }
     if (command.clientId() != null) {
-      checkFree(command.clientId());
+      checkFree(command.clientId(), peer);
     }
-    recorder.record(new LinkAttached(command.linkId(), Math.max(1, command.answersFrom())));
+    String owner = known == null ? peer.userName() : Ownership.next(known.owner(), peer);
+    if (known != null && !Objects.equals(owner, known.owner())) {
+      log.info("Link {} had no owner and belongs to user {} from now on", known.id(), owner);
+    }
+    recorder.record(
+        new LinkAttached(
+            command.linkId(), Math.max(1, command.answersFrom()), owner, command.linkEpoch()));
     Link link = state.links().find(command.linkId());
     if (link == null) {
       throw new IllegalStateException("link " + command.linkId() + " was not created");
@@ -128,9 +139,61 @@ final class Sessions {
     for (Outcome outcome : link.outcomes()) {
       outcomes.add(new Peer.Outcome(outcome.number(), outcome.code(), outcome.text()));
     }
-    Peer.Reply.Attached reply = new Peer.Reply.Attached(link.last(), outcomes);
+    Peer.Reply.Attached reply = new Peer.Reply.Attached(link.last(), outcomes, link.since());
     // What the link has taken counts as confirmed by this answer, so all of it must be durable.
     recorder.whenDurable(() -> peer.reply(command.correlation(), reply));
+  }
+
+  private void checkMayBeMade(Command.Attach command) {
+    String user = command.peer().userName();
+    if (state.links().obstacle(user) != null) {
+      closeIdleLinks(IDLE_CLOSED_AT_ONCE);
+    }
+    String obstacle = state.links().obstacle(user);
+    if (obstacle != null) {
+      throw new Refusal(FaultCode.RETRY_LATER, obstacle);
+    }
+    if (command.linkEpoch() > 1 && !command.learnsSince()) {
+      // It would send again what may be stored; this it understands as the end of its connection.
+      throw new Refusal(
+          FaultCode.VERSION_MISMATCH,
+          "the broker knows nothing of link "
+              + command.linkId()
+              + " any more, so whether what it sent before is stored cannot be said to a client of"
+              + " this age; make a new connection, or use a newer client");
+    }
+  }
+
+  private static void checkJumps(Command.Attach command, Link known) {
+    if (command.linkEpoch() <= known.epoch()) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR,
+          "link epoch "
+              + command.linkEpoch()
+              + " is not above "
+              + known.epoch()
+              + ", that of an earlier connection");
+    }
+    if (known.isBeyond(command.linkEpoch())) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR,
+          "link epoch "
+              + command.linkEpoch()
+              + " is more than "
+              + Link.MAX_EPOCH_JUMP
+              + " above that of the attach before");
+    }
+    if (known.isAhead(command.answersFrom())) {
+      throw new Refusal(
+          FaultCode.PROTOCOL_ERROR,
+          "answers are wanted from "
+              + command.answersFrom()
+              + " on, and "
+              + known.last()
+              + " is the last number that was taken; "
+              + Link.MAX_NUMBER_JUMP
+              + " above it are possible");
+    }
   }
 
   /** Sets a client id after the attach. */
@@ -141,12 +204,12 @@ final class Sessions {
           FaultCode.CLIENT_ID_IN_USE,
           "this connection has the client id \"" + Printable.of(session.clientId()) + "\" already");
     }
-    checkFree(command.clientId());
+    checkFree(command.clientId(), command.peer());
     claim(session, command.clientId());
     recorder.after(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
   }
 
-  private void checkFree(String clientId) {
+  private void checkFree(String clientId, Peer peer) {
     if (clientId.isEmpty() || clientId.length() > Subscribing.MAX_NAME_CHARS) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,
@@ -160,18 +223,13 @@ final class Sessions {
           FaultCode.BAD_REQUEST,
           "a client id has no control characters, this one is \"" + Printable.of(clientId) + "\"");
     }
+    Ownership.check(
+        state.clientIdOwners().owner(clientId), peer, "client id \"" + Printable.of(clientId) + "\"");
     PeerSession user = byClientId.get(clientId);
     if (user != null) {
       throw new Refusal(
           FaultCode.CLIENT_ID_IN_USE,
-          "client id \""
-              + Printable.of(clientId)
-              + "\" is in use by connection "
-              + user.peer().connectionId()
-              + " of user "
-              + Printable.of(user.peer().userName())
-              + " from "
-              + user.peer().address());
+          "client id \"" + Printable.of(clientId) + "\" is in use by " + holder(user.peer(), peer));
     }
   }
 
@@ -180,9 +238,21 @@ final class Sessions {
     return !Subscribing.hasControl(clientId) || hasSubscriptions.test(clientId);
   }
 
+  /** Which connection has what another one asks for; nothing of it is told to other users. */
+  private static String holder(Peer holder, Peer asking) {
+    boolean same = holder.userName().equals(asking.userName());
+    return same && !holder.userName().equals(Principal.ANONYMOUS)
+        ? "connection " + holder.connectionId() + " from " + holder.address()
+        : "another connection";
+  }
+
   private void claim(PeerSession session, String clientId) {
     session.clientId(clientId);
     byClientId.put(clientId, session);
+    Subscription ownerless = state.clientIdOwners().ownerless(clientId);
+    if (ownerless != null) {
+      subscribing.takeOver(session, ownerless); // one is enough: with it the client id is taken
+    }
   }
 
   // ---- end ----

@@ -119,8 +119,8 @@ final class Shard implements ShardBatch.Observer {
     for (Destination destination : state.destinations().all()) {
       destination.durableLanes().forEach(DurableLane::show);
     }
-    state.links().allUsed(loops.clock().wallMillis());
     this.clean = state.stopped() && !replayed;
+    state.links().started(loops.clock().wallMillis(), clean);
     this.window = new Window(memory, settings.windowBytes(), end);
     this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
     Checkpoints.Stores stores =

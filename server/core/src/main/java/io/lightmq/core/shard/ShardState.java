@@ -28,6 +28,7 @@ import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.core.runtime.OwnedBy;
@@ -55,6 +56,7 @@ final class ShardState {
   private final Destinations destinations;
   private final Links links = new Links();
   private final Map<SubscriptionKey, Subscription> durableSubscriptions = new HashMap<>();
+  private final ClientIdOwners clientIdOwners = new ClientIdOwners();
   private long epoch;
   private boolean stopped;
   private long nextSubscriptionId = 1;
@@ -114,6 +116,11 @@ final class ShardState {
     return durableSubscriptions.keySet().stream().anyMatch(key -> clientId.equals(key.clientId()));
   }
 
+  /** Whose the client ids of durable subscriptions are. */
+  ClientIdOwners clientIdOwners() {
+    return clientIdOwners;
+  }
+
   /** A number that no snapshot of this state had. */
   long nextPicture() {
     return ++pictures;
@@ -159,7 +166,7 @@ final class ShardState {
     } else if (record instanceof Attempted r) {
       changing(r.destinationId(), r.subscriptionId()).attempted(r.ranges());
     } else if (record instanceof LinkAttached r) {
-      links.attached(r.link(), r.answersFrom());
+      links.attached(r);
     } else if (record instanceof LinkClosed r) {
       links.closed(r.link());
     } else if (record instanceof Refused r) {
@@ -187,6 +194,10 @@ final class ShardState {
       deleted(changing(r.destinationId()));
     } else if (record instanceof SubscriptionOpened r) {
       opened(r);
+    } else if (record instanceof SubscriptionOwned r) {
+      Subscription owned = changing(r.destinationId(), r.subscriptionId());
+      owned.owned(r.owner());
+      clientIdOwners.owned(owned);
     } else if (record instanceof SubscriptionClosed r) {
       closed(changing(r.destinationId(), r.subscriptionId()));
     } else if (record instanceof Purged r) {
@@ -245,14 +256,16 @@ final class ShardState {
     }
     nextSubscriptionId = Math.max(nextSubscriptionId, record.subscriptionId() + 1);
     Interest interest = new Interest(selector(record), record.noLocal(), 0);
-    remember(
+    Subscription opened =
         changing(record.destinationId())
             .open(
                 record.subscriptionId(),
                 record.kind(),
                 record.clientId(),
                 record.name(),
-                interest));
+                interest);
+    opened.owned(record.owner());
+    remember(opened);
   }
 
   private static @Nullable Selector selector(SubscriptionOpened record) {
@@ -309,6 +322,7 @@ final class ShardState {
     String name = subscription.name();
     if (subscription.kind().isDurable() && name != null) {
       durableSubscriptions.put(new SubscriptionKey(subscription.clientId(), name), subscription);
+      clientIdOwners.opened(subscription);
     }
   }
 
@@ -316,6 +330,7 @@ final class ShardState {
     String name = subscription.name();
     if (subscription.kind().isDurable() && name != null) {
       durableSubscriptions.remove(new SubscriptionKey(subscription.clientId(), name));
+      clientIdOwners.closed(subscription);
     }
   }
 

@@ -8,11 +8,13 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Interest;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
 import io.lightmq.core.record.ShardRecord.Replaced;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.InvalidSelectorException;
 import io.lightmq.core.selector.Selector;
@@ -26,6 +28,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Resolves destinations and opens and ends what subscribes to them. Temporary destinations and
@@ -34,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Subscribing {
+  private static final Logger log = LoggerFactory.getLogger(Subscribing.class);
+
   /** The longest name of a subscription, and the longest client id. */
   static final int MAX_NAME_CHARS = 512;
 
@@ -329,6 +335,7 @@ final class Subscribing {
     }
     Subscription known = state.durableSubscription(key);
     if (known != null) {
+      checkOwner(session, known);
       if (known.kind() != kind) {
         throw differs(known, key);
       }
@@ -337,11 +344,13 @@ final class Subscribing {
         throw same ? inUse(key) : differs(known, key);
       }
       if (same) {
+        takeOver(session, known);
         return known;
       }
     } else {
       checkNew(key);
     }
+    checkCount(destination, known);
     checkPartial(destination, interest, known);
     selectors.take(interest.selector());
     if (known != null) {
@@ -358,12 +367,45 @@ final class Subscribing {
             key.name(),
             selector == null ? null : selector.text(),
             interest.noLocal(),
-            known == null ? null : new Replaced(known.destination().id(), known.id())));
+            known == null ? null : new Replaced(known.destination().id(), known.id()),
+            owner(session, known)));
     Subscription opened = destination.subscription(id);
     if (opened == null) {
       throw new IllegalStateException("subscription " + id + " was not opened");
     }
     return opened;
+  }
+
+  private static void checkOwner(PeerSession session, Subscription known) {
+    Ownership.check(
+        known.owner(),
+        session.peer(),
+        "durable subscription \"" + Printable.of(known.name()) + "\"");
+  }
+
+  /** A durable subscription of a store of before belongs to who uses it first, by name. */
+  void takeOver(PeerSession session, Subscription known) {
+    String owner = Ownership.next(known.owner(), session.peer());
+    if (owner != null && known.owner() == null) {
+      recorder.record(new SubscriptionOwned(known.destination().id(), known.id(), owner));
+      log.info(
+          "Durable subscription {} of topic {} had no owner and belongs to user {} from now on",
+          known.id(),
+          known.destination().id(),
+          owner);
+    }
+  }
+
+  /**
+   * Whose a new durable subscription is. Beside others without an owner, one of an anonymous user
+   * has none either: it would take the client id from the user to whom all of them will belong.
+   */
+  private @Nullable String owner(PeerSession session, @Nullable Subscription replaced) {
+    String clientId = session.clientId();
+    boolean beside = clientId != null && state.clientIdOwners().ownerless(clientId) != null;
+    return beside || (replaced != null && replaced.owner() == null)
+        ? Ownership.next(null, session.peer())
+        : session.peer().userName();
   }
 
   /** Whether a subscription is what is asked for; section 8.3.3: the selector's text counts. */
@@ -372,6 +414,20 @@ final class Subscribing {
     return known.destination() == destination
         && known.noLocal() == interest.noLocal()
         && Objects.equals(known.selectorText(), selector == null ? null : selector.text());
+  }
+
+  private static void checkCount(Destination destination, @Nullable Subscription replaced) {
+    boolean frees = replaced != null && replaced.destination() == destination;
+    int others = destination.durableSubscriptions() - (frees ? 1 : 0);
+    if (others >= ShardRecord.MAX_UNWANTED) {
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          "topic "
+              + destination.name().name()
+              + " has "
+              + others
+              + " durable subscriptions, as many as there can be; end those that nobody needs");
+    }
   }
 
   private static void checkPartial(
@@ -462,10 +518,17 @@ final class Subscribing {
                   ? "\" without a client id"
                   : "\" of client id " + Printable.of(key.clientId())));
     }
+    checkOwner(session, known);
     if (known.consumers() > 0) {
       throw inUse(key);
     }
     close(known);
+  }
+
+  /** Ends a durable subscription, whoever's it is; its consumers end. */
+  void delete(Subscription durable) {
+    dispatcher.end(durable, FaultCode.INVALID_SUBSCRIPTION);
+    close(durable);
   }
 
   private void close(Subscription durable) {

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Filter;
+import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
@@ -267,6 +268,16 @@ final class Transactions {
   }
 
   private void checkBatch(Plan plan) {
+    if (plan.records > ShardRecord.MAX_PARTS) {
+      throw new Refusal(
+          FaultCode.TRANSACTION_TOO_LARGE,
+          "its runs and acknowledgements take "
+              + plan.records
+              + " parts of a record, which has "
+              + ShardRecord.MAX_PARTS
+              + " at most; send fewer messages of different destinations or priorities in one"
+              + " transaction");
+    }
     if (plan.durableBytes > settings.maxBatchBytes()) {
       throw new Refusal(
           FaultCode.TRANSACTION_TOO_LARGE,

@@ -31,16 +31,33 @@ public final class Link {
     EARLY
   }
 
+  /** An attach raises the link epoch by so much at most, which many years of losses don't. */
+  public static final long MAX_EPOCH_JUMP = 1_000_000;
+
+  /** An attach raises the highest number taken by so much at most, where that is known exactly. */
+  public static final long MAX_NUMBER_JUMP = 65_536;
+
   private final UUID id;
-  private @Nullable String owner;
   private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
+  private @Nullable String owner;
   private long last;
+
+  /** The link epoch of the attach that made it. */
+  private final long since;
+
+  /** The highest link epoch of any attach. */
+  private long newestEpoch;
+
+  /** That of the newest attach to this process; not durable. */
   private long epoch;
+
+  private boolean exact = true;
   private long lastUsedMillis;
   private long slice;
 
-  Link(UUID id) {
+  Link(UUID id, long since) {
     this.id = id;
+    this.since = since;
   }
 
   /** The link's id. */
@@ -58,6 +75,14 @@ public final class Link {
     owner = user;
   }
 
+  /**
+   * The link epoch in which the broker began to know it; 0 for a link of a store of before. What
+   * was sent in an epoch below may be stored or not.
+   */
+  public long since() {
+    return since;
+  }
+
   /** The highest number taken. */
   public long last() {
     return last;
@@ -71,6 +96,26 @@ public final class Link {
   /** A connection of this link attaches. */
   public void enterEpoch(long newEpoch) {
     epoch = newEpoch;
+    exact = true;
+  }
+
+  /** Whether an attach jumps to a link epoch that no client of this link can have reached. */
+  public boolean isBeyond(long newEpoch) {
+    return newestEpoch > 0 && newEpoch - newestEpoch > MAX_EPOCH_JUMP;
+  }
+
+  /**
+   * Whether an attach says that numbers are done of which the broker knows that they are not.
+   * Numbers of runs that are in no record, or in one that a power cut has taken, are forgotten with
+   * the process: then only the client knows them.
+   */
+  public boolean isAhead(long answersFrom) {
+    return exact && answersFrom - last > MAX_NUMBER_JUMP;
+  }
+
+  /** The process has started: whether the numbers are all that were taken before. */
+  void started(boolean clean) {
+    exact = clean;
   }
 
   /** When it was last used, by the broker's clock; not durable. */
@@ -119,8 +164,9 @@ public final class Link {
     outcomes.put(outcome.number(), outcome);
   }
 
-  void attach(long answersFrom) {
+  void attach(long answersFrom, long newEpoch) {
     last = Math.max(last, answersFrom - 1);
+    newestEpoch = Math.max(newestEpoch, newEpoch);
     outcomes.headMap(answersFrom, false).clear();
   }
 
@@ -136,6 +182,8 @@ public final class Link {
     out.putUuid(id);
     out.putVarint(last);
     out.putString(owner);
+    out.putVarint(newestEpoch);
+    out.putVarint(since);
     out.putVarint(outcomes.size());
     for (Outcome outcome : outcomes.values()) {
       out.putVarint(outcome.number());
@@ -145,10 +193,15 @@ public final class Link {
   }
 
   static Link decode(FieldReader in, int version) {
-    Link link = new Link(in.readUuid());
-    link.last = in.readVarint();
-    link.owner = version >= 4 ? in.readNullableString() : null;
-    int count = in.readCount(MAX_OUTCOMES + 1, 3);
+    UUID id = in.readUuid();
+    long last = in.readVarint();
+    String owner = version >= 4 ? in.readNullableString() : null;
+    long newestEpoch = version >= 4 ? in.readVarint() : 0;
+    Link link = new Link(id, version >= 4 ? in.readVarint() : 0);
+    link.last = last;
+    link.owner = owner;
+    link.newestEpoch = newestEpoch;
+    int count = in.readCount(MAX_OUTCOMES, 3);
     for (int i = 0; i < count; i++) {
       long number = in.readVarint();
       FaultCode code = FaultCode.of((int) Math.min(in.readVarint(), Integer.MAX_VALUE));

@@ -2,8 +2,10 @@ package io.lightmq.core.transaction;
 
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,19 +14,25 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All links of a shard, at most {@link #MAX_LINKS}, and their part of a snapshot, which is encoded
+ * All links of a shard, {@link #MAX_LINKS} are made at most, and their part of a snapshot, which is encoded
  * in slices: a link that is about to change before its turn is encoded first.
  */
 @OwnedBy("shard")
 public final class Links {
-  /** The most links kept; beyond it the one unused for longest is closed. */
+  /** The most links kept; above it no new one is made, and none that is kept is given up. */
   public static final int MAX_LINKS = 100_000;
+
+  /** The most of one user, so that no user takes the place of all others. */
+  public static final int MAX_OF_USER = MAX_LINKS / 2;
 
   /** An unused link is closed after so long. */
   public static final long UNUSED_MILLIS = 24L * 3600 * 1000;
 
   /** In order of use, as far as this start knows. */
   private final LinkedHashMap<UUID, Link> links = new LinkedHashMap<>(64, 0.75f, true);
+
+  /** How many each user has. */
+  private final Map<String, Integer> byOwner = new HashMap<>();
 
   private @Nullable FieldWriter snapshot;
   private @Nullable Iterator<UUID> rest;
@@ -41,41 +49,67 @@ public final class Links {
     return links.get(id);
   }
 
-  /**
-   * A link to close now: unused for a day, or the least used when there are too many; null if none.
-   */
+  /** Why a user can have no further link, null if it can. */
+  public @Nullable String obstacle(String user) {
+    int own = byOwner.getOrDefault(user, 0);
+    if (links.size() < MAX_LINKS && own < MAX_OF_USER) {
+      return null;
+    }
+    return "the broker keeps "
+        + links.size()
+        + " links of clients, "
+        + own
+        + " of them of this user; it takes "
+        + MAX_LINKS
+        + ", "
+        + MAX_OF_USER
+        + " of one user; a link ends when its connection is closed, and else when it was not used"
+        + " for a day";
+  }
+
+  /** A link to close now, since it was not used for a day; null if there is none. */
   public @Nullable UUID idle(long nowMillis) {
     Iterator<Map.Entry<UUID, Link>> oldest = links.entrySet().iterator();
     if (!oldest.hasNext()) {
       return null;
     }
     Link link = oldest.next().getValue();
-    boolean unused = nowMillis - link.lastUsedMillis() > UNUSED_MILLIS;
-    return unused || links.size() > MAX_LINKS ? link.id() : null;
+    return nowMillis - link.lastUsedMillis() > UNUSED_MILLIS ? link.id() : null;
   }
 
-  /** Counts all links as used now: the time since a start is all that is known of their use. */
-  public void allUsed(long nowMillis) {
-    links.values().forEach(link -> link.used(nowMillis));
+  /**
+   * Counts all links as used now: the time since a start is all that is known of their use.
+   *
+   * @param clean whether nothing of their numbers was lost with the process before
+   */
+  public void started(long nowMillis, boolean clean) {
+    for (Link link : links.values()) {
+      link.used(nowMillis);
+      link.started(clean);
+    }
   }
 
   // ---- apply ----
 
-  /** Applies an attach; creates the link. */
-  public Link attached(UUID id, long answersFrom) {
-    Link link = touch(id);
-    link.attach(answersFrom);
+  /** Applies an attach; creates the link, and says whose it is if that is not known. */
+  public Link attached(LinkAttached record) {
+    Link link = touch(record.link(), record.epoch());
+    if (link.owner() == null && record.owner() != null) {
+      link.owner(record.owner());
+      byOwner.merge(record.owner(), 1, Integer::sum);
+    }
+    link.attach(record.answersFrom(), record.epoch());
     return link;
   }
 
   /** Applies a taken number. */
   public void taken(UUID id, long number) {
-    touch(id).take(number);
+    touch(id, 0).take(number);
   }
 
   /** Applies a refusal. */
   public void refused(UUID id, long number, FaultCode code, String text) {
-    touch(id).refuse(new Outcome(number, code, text));
+    touch(id, 0).refuse(new Outcome(number, code, text));
   }
 
   /** Applies a close. */
@@ -84,13 +118,17 @@ public final class Links {
     if (link != null) {
       beforeChange(link);
       links.remove(id);
+      String owner = link.owner();
+      if (owner != null) {
+        byOwner.computeIfPresent(owner, (user, count) -> count == 1 ? null : count - 1);
+      }
     }
   }
 
-  private Link touch(UUID id) {
+  private Link touch(UUID id, long since) {
     Link link = links.get(id);
     if (link == null) {
-      link = new Link(id);
+      link = new Link(id, since);
       link.encoded(slice);
       links.put(id, link);
     } else {
@@ -155,10 +193,14 @@ public final class Links {
    * @param version of the state in the snapshot, 3 or 4
    */
   public void decode(FieldReader in, int version) {
-    int count = in.readCount(MAX_LINKS + 1, 18);
+    // Brokers of before could have any number; what is there is read, and no more is taken in.
+    int count = in.readCount(Integer.MAX_VALUE, 18);
     for (int i = 0; i < count; i++) {
       Link link = Link.decode(in, version);
       links.put(link.id(), link);
+      if (link.owner() != null) {
+        byOwner.merge(link.owner(), 1, Integer::sum);
+      }
     }
   }
 }

@@ -23,6 +23,7 @@ import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
+import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.spi.Durability;
@@ -75,7 +76,8 @@ class RecordCodecTest {
               "sub",
               "price > 5 AND name = 'é'",
               false,
-              new Replaced(8, 12)),
+              new Replaced(8, 12),
+              null),
           new SubscriptionClosed(9, 12),
           new Acked(9, 12, Reason.EXPIRED, RANGES),
           new Acked(
@@ -91,10 +93,19 @@ class RecordCodecTest {
           new LinkClosed(LINK),
           new Refused(LINK, 18, FaultCode.DESTINATION_GONE, "destination 9 is gone"));
 
+  /** What has another body than in version 1, or came later. */
+  private static final List<ShardRecord> NEWER =
+      List.of(
+          new SubscriptionOpened(
+              14, 9, SubscriptionKind.DURABLE, "client", "other", null, true, null, "bérénice"),
+          new SubscriptionOwned(9, 12, "ada"),
+          new LinkAttached(LINK, 17, "ada", 3));
+
   private static HeapSink everything() {
     HeapSink sink = new HeapSink(64_000);
     RecordWriter writer = new RecordWriter(sink);
     PLAIN.forEach(writer::write);
+    NEWER.forEach(writer::write);
     writer.writeRun(
         LINK,
         19,
@@ -123,11 +134,13 @@ class RecordCodecTest {
   void everyRecordComesBackAsItWasWritten() {
     List<ShardRecord> read = RecordSamples.decode(64_000, everything().written());
     assertThat(read.subList(0, PLAIN.size())).isEqualTo(PLAIN);
-    Published published = (Published) read.get(PLAIN.size());
+    int runs = PLAIN.size() + NEWER.size();
+    assertThat(read.subList(PLAIN.size(), runs)).isEqualTo(NEWER);
+    Published published = (Published) read.get(runs);
     assertThat(published.link()).isEqualTo(LINK);
     assertThat(published.entries().count()).isEqualTo(2);
     assertThat(published.unwanted()).isEqualTo(UNWANTED);
-    Committed committed = (Committed) read.get(PLAIN.size() + 1);
+    Committed committed = (Committed) read.get(runs + 1);
     assertThat(committed.number()).isEqualTo(20);
     assertThat(committed.parts()).hasSize(2);
     assertThat(((Published) committed.parts().get(0)).unwanted()).isEmpty();
@@ -138,7 +151,7 @@ class RecordCodecTest {
   void entriesLieWhereThePublishedRecordSays() {
     HeapSink sink = everything();
     List<ShardRecord> read = RecordSamples.decode(64_000, sink.written());
-    Published published = (Published) read.get(PLAIN.size());
+    Published published = (Published) read.get(PLAIN.size() + NEWER.size());
     int at = (int) (published.entries().offset() - 64_000);
     ByteBuffer bytes = sink.written();
     for (int i = 0; i < 2; i++) {
@@ -152,11 +165,23 @@ class RecordCodecTest {
   @Test
   void bytesAreThoseOfTheGoldenFile() throws IOException {
     String hex = HexFormat.of().formatHex(bytesOf(everything().written()));
-    Path golden = Path.of("src/test/resources/golden/records-v1.hex");
+    Path golden = Path.of("src/test/resources/golden/records-v2.hex");
     if (Boolean.getBoolean("lightmq.golden.write")) {
       Files.writeString(golden, hex.replaceAll("(.{96})", "$1\n") + "\n", StandardCharsets.UTF_8);
     }
     assertThat(hex).isEqualTo(Files.readString(golden, StandardCharsets.UTF_8).replace("\n", ""));
+  }
+
+  @Test
+  void recordsOfVersionOneAreReadAndHaveNoOwners() throws IOException {
+    String hex =
+        Files.readString(
+            Path.of("src/test/resources/golden/records-v1.hex"), StandardCharsets.UTF_8);
+    List<ShardRecord> read =
+        RecordSamples.decode(
+            64_000, ByteBuffer.wrap(HexFormat.of().parseHex(hex.replace("\n", ""))));
+    assertThat(read.subList(0, PLAIN.size())).isEqualTo(PLAIN);
+    assertThat(read).hasSize(PLAIN.size() + 2);
   }
 
   @Test
@@ -230,7 +255,7 @@ class RecordCodecTest {
     ByteBuffer bytes = everything().written();
     bytes.limit(Math.min(cut, bytes.limit()));
     try {
-      assertThat(RecordSamples.decode(64_000, bytes).size()).isLessThanOrEqualTo(PLAIN.size() + 2);
+      assertThat(RecordSamples.decode(64_000, bytes).size()).isLessThanOrEqualTo(PLAIN.size() + NEWER.size() + 2);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageContaining("offset");
     }

@@ -77,6 +77,26 @@ class DamagedLetterTest {
   }
 
   @Test
+  void aDamagedLetterIsNotBelieved() throws Exception {
+    BrokerHarness h = new BrokerHarness(3).open();
+    MessageWriter writer = new MessageWriter(1 << 10);
+    writer.start(BodyType.TEXT, 4, true, 0, 0).messageId(1, 2, 3);
+    writer
+        .properties(Map.of(DeadLetters.ORIGIN, "payroll", DeadLetters.ORIGIN_KIND, "queue"))
+        .textBody("forged")
+        .finish();
+    byte[] forged = writer.toByteArray();
+    forged[forged.length - 1] ^= 1;
+    publish(
+        h, DLQ, ByteBuffer.allocate(forged.length + 4).putInt(forged.length).put(forged).flip());
+    assertThat(h.admin("dead-letters.list", Map.of()))
+        .contains("\"damage\":\"message at", "\"origin\":\"\"")
+        .doesNotContain("payroll");
+    assertThat(h.admin("dead-letters.retry", Map.of())).contains("\"retrying\":0");
+    h.close();
+  }
+
+  @Test
   void oneMalformedLetterIsListedAsDamagedAmongTheOthers() throws Exception {
     BrokerHarness h = new BrokerHarness(2).open();
     int inTheProperties = "damaged".length() + 5;

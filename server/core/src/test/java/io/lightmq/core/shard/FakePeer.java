@@ -25,6 +25,7 @@ class FakePeer implements Peer {
   record Receipt(int correlation, FaultCode code, String text) {}
 
   final long connectionId;
+  String user = "ada";
   final List<Receipt> receipts = new ArrayList<>();
   final Map<Integer, Reply> replies = new HashMap<>();
   final List<Received> received = new ArrayList<>();
@@ -62,7 +63,7 @@ class FakePeer implements Peer {
 
   @Override
   public String userName() {
-    return "ada";
+    return user;
   }
 
   @Override

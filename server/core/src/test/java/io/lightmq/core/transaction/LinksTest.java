@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.transaction.Link.Verdict;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.UUID;
@@ -16,7 +17,7 @@ class LinksTest {
   @Test
   void numbersAreTakenOnceAndInOrder() {
     Links links = new Links();
-    Link link = links.attached(A, 1);
+    Link link = links.attached(new LinkAttached(A, 1));
     assertThat(link.judge(1)).isEqualTo(Verdict.TAKE);
     assertThat(link.judge(2)).isEqualTo(Verdict.EARLY);
     links.taken(A, 1);
@@ -27,26 +28,26 @@ class LinksTest {
   @Test
   void aRefusalSpendsItsNumberAndIsKeptUntilTheClientKnowsIt() {
     Links links = new Links();
-    links.attached(A, 1);
+    links.attached(new LinkAttached(A, 1));
     links.refused(A, 1, FaultCode.DESTINATION_GONE, "gone");
     links.taken(A, 2);
-    Link link = links.attached(A, 1);
+    Link link = links.attached(new LinkAttached(A, 1));
     assertThat(link.outcomes()).containsExactly(new Outcome(1, FaultCode.DESTINATION_GONE, "gone"));
     assertThat(link.outcome(2)).isNull();
-    assertThat(links.attached(A, 2).outcomes()).isEmpty();
+    assertThat(links.attached(new LinkAttached(A, 2)).outcomes()).isEmpty();
   }
 
   @Test
   void anAttachTakesEverythingBelowItsFirstNumber() {
     Links links = new Links();
-    assertThat(links.attached(A, 42).last()).isEqualTo(41);
+    assertThat(links.attached(new LinkAttached(A, 42)).last()).isEqualTo(41);
   }
 
   @Test
   void theLeastUsedLinkIsClosedWhenItIsADayOld() {
     Links links = new Links();
-    links.attached(A, 1).used(1000);
-    links.attached(B, 1).used(2000);
+    links.attached(new LinkAttached(A, 1)).used(1000);
+    links.attached(new LinkAttached(B, 1)).used(2000);
     assertThat(links.idle(1000 + Links.UNUSED_MILLIS)).isNull();
     assertThat(links.idle(1001 + Links.UNUSED_MILLIS)).isEqualTo(A);
     links.closed(A);
@@ -56,12 +57,12 @@ class LinksTest {
   @Test
   void aSnapshotHasTheStateAtItsBeginningWhateverChangesMeanwhile() {
     Links links = new Links();
-    links.attached(A, 6);
-    links.attached(B, 9);
+    links.attached(new LinkAttached(A, 6));
+    links.attached(new LinkAttached(B, 9));
     links.beginSnapshot();
     links.taken(A, 6);
     links.closed(B);
-    links.attached(new UUID(3, 3), 3);
+    links.attached(new LinkAttached(new UUID(3, 3), 3));
     while (!links.encodeSome(1)) {
       assertThat(links.size()).isEqualTo(2);
     }

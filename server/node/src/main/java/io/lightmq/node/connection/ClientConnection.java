@@ -1,6 +1,7 @@
 package io.lightmq.node.connection;
 
 import io.lightmq.core.shard.Command;
+import io.lightmq.core.shard.Peer;
 import io.lightmq.core.shard.Peer.Reply;
 import io.lightmq.node.credit.CreditLine;
 import io.lightmq.spi.Authorizer.Action;
@@ -8,6 +9,7 @@ import io.lightmq.spi.Principal;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.FrameDecoder;
+import io.lightmq.wire.Protocol;
 import io.lightmq.wire.ProtocolException;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
@@ -34,6 +36,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     implements Outbound.Events, Requests.Wakes, Handshake.Events {
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
   private static final int CREDIT_STEPS = 4;
+
+  /** What an attach's answer takes beside its outcomes, each of these beside its text, a char. */
+  private static final int ATTACHED_BYTES = 64;
+
+  private static final int OUTCOME_BYTES = 16;
+  private static final int CHAR_BYTES = 3;
 
   private final Channel channel;
   private final Door door;
@@ -67,7 +75,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   /** What exists once the user is known. */
-  private record Session(Outbound outbound, CreditLine credit, Requests requests) {}
+  private record Session(
+      Outbound outbound, CreditLine credit, Requests requests, long features) {
+    boolean agreed(long feature) {
+      return (features & feature) != 0;
+    }
+  }
 
   ClientConnection(
       Channel channel,
@@ -183,7 +196,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
               + frame.getClass().getSimpleName());
     }
     state = State.ATTACHING;
-    open.requests().attach(attach);
+    open.requests().attach(attach, open.agreed(Protocol.LINK_KNOWN));
   }
 
   private void refuse(int correlation, Refusal refusal) {
@@ -197,7 +210,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   @Override
-  public boolean authenticated(Principal principal, long connectionId) {
+  public boolean authenticated(Principal principal, long connectionId, long features) {
     Rights rights = new Rights(principal, door.security().authorizer());
     if (!places.take(channel, rights.permits(Action.MANAGE, Rights.BROKER))) {
       end(
@@ -211,6 +224,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             connectionId,
             principal.name(),
             door.settings().outboundBytes(),
+            door.settings().maxFrameBytes(),
             door.deliveries(),
             this);
     CreditLine credit = door.credit().open();
@@ -227,7 +241,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             this);
     gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
-    session = new Session(outbound, credit, requests);
+    session = new Session(outbound, credit, requests, features);
     state = State.AUTHENTICATED;
     return true;
   }
@@ -257,16 +271,31 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   @Override
   public Frame attached(int correlation, Reply.Attached reply) {
     List<Frame.NumberedOutcome> outcomes = new ArrayList<>(reply.outcomes().size());
-    reply
-        .outcomes()
-        .forEach(
-            outcome ->
-                outcomes.add(
-                    new Frame.NumberedOutcome(outcome.number(), outcome.code(), outcome.text())));
+    int chars = outcomeChars(reply.outcomes().size());
+    for (Peer.Outcome outcome : reply.outcomes()) {
+      String text = outcome.text();
+      outcomes.add(
+          new Frame.NumberedOutcome(
+              outcome.number(),
+              outcome.code(),
+              text.length() <= chars ? text : text.substring(0, chars)));
+    }
     Session open = session;
     announcedCredit = open == null ? 0 : open.credit().granted();
     state = State.OPEN;
-    return new Frame.Attached(correlation, reply.last(), outcomes, announcedCredit);
+    boolean told = open != null && open.agreed(Protocol.LINK_KNOWN);
+    return new Frame.Attached(
+        correlation,
+        reply.last(),
+        outcomes,
+        announcedCredit,
+        told ? reply.knownSince() : Frame.Attached.UNTOLD);
+  }
+
+  /** How long the texts of so many outcomes may be, so that all of them fit into one frame. */
+  private int outcomeChars(int count) {
+    int bytes = door.settings().maxFrameBytes() - ATTACHED_BYTES - count * OUTCOME_BYTES;
+    return Math.max(0, bytes / CHAR_BYTES / Math.max(1, count));
   }
 
   @Override

@@ -41,6 +41,7 @@ final class Handshake {
   private Step step = Step.HELLO;
   private @Nullable ScramServer scram;
   private @Nullable Principal claimed;
+  private long features;
 
   private enum Step {
     HELLO,
@@ -53,8 +54,12 @@ final class Handshake {
 
   /** What comes of it; called on the event loop. */
   interface Events {
-    /** The user is known; called before the client is told. False if there is no place for him. */
-    boolean authenticated(Principal principal, long connectionId);
+    /**
+     * The user is known; called before the client is told. False if there is no place for him.
+     *
+     * @param features that both sides know
+     */
+    boolean authenticated(Principal principal, long connectionId, long features);
 
     /** The connection is to end. */
     void end(FaultCode code, String text);
@@ -93,12 +98,13 @@ final class Handshake {
 
   private void hello(Frame.Hello hello) {
     int version = Protocol.negotiate(hello);
+    features = Protocol.features(hello);
     step = Step.AUTH_START;
     ConnectionSettings settings = door.settings();
     channel.writeAndFlush(
         new Frame.Welcome(
             version,
-            Protocol.features(hello),
+            features,
             door.storeId(),
             settings.maxFrameBytes(),
             settings.maxMessageBytes(),
@@ -195,7 +201,7 @@ final class Handshake {
 
   private void done(Principal principal, byte[] data) {
     step = Step.DONE;
-    if (!events.authenticated(principal, connectionId)) {
+    if (!events.authenticated(principal, connectionId, features)) {
       return;
     }
     channel.writeAndFlush(new Frame.AuthDone(data, connectionId, principal.name()));

@@ -4,6 +4,7 @@ import io.lightmq.core.shard.Peer;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -29,10 +30,14 @@ final class Outbound implements Peer {
   private static final int RETRY_AFTER_MILLIS = 500;
   private static final int LOOK_AGAIN_MILLIS = 20;
 
+  /** What a frame has beside a text. */
+  private static final int FRAME_BYTES = 64;
+
   private final Channel channel;
   private final long connectionId;
   private final String userName;
   private final int outboundBytes;
+  private final int maxFrameBytes;
   private final DeliveryBudget budget;
   private final Events events;
   private final Queue<Item> queue = new ConcurrentLinkedQueue<>();
@@ -117,12 +122,14 @@ final class Outbound implements Peer {
       long connectionId,
       String userName,
       int outboundBytes,
+      int maxFrameBytes,
       DeliveryBudget budget,
       Events events) {
     this.channel = channel;
     this.connectionId = connectionId;
     this.userName = userName;
     this.outboundBytes = outboundBytes;
+    this.maxFrameBytes = maxFrameBytes;
     this.budget = budget;
     this.events = events;
   }
@@ -268,6 +275,9 @@ final class Outbound implements Peer {
   private void write(Item item) {
     if (item instanceof Receipt receipt) {
       receipts.add(receipt.correlation(), receipt.code(), receipt.text());
+      if (receipts.isFull()) {
+        writeGathered();
+      }
     } else if (item instanceof Messages messages) {
       write(messages.delivery());
     } else if (item instanceof PullEnd end) {
@@ -336,9 +346,25 @@ final class Outbound implements Peer {
       return new Frame.TemporaryCreated(correlation, created.destination());
     }
     if (reply instanceof Reply.Json json) {
-      return new Frame.AdminResult(correlation, json.json());
+      return admin(correlation, json.json());
     }
     throw new AssertionError("no frame for a reply of " + reply.getClass());
+  }
+
+  /** An answer that the client would take for a bad frame is told to be too long. */
+  private Frame admin(int correlation, String json) {
+    int bytes = ByteBufUtil.utf8Bytes(json);
+    if (bytes <= maxFrameBytes - FRAME_BYTES) {
+      return new Frame.AdminResult(correlation, json);
+    }
+    return fault(
+        correlation,
+        FaultCode.TOO_LARGE,
+        "the answer has "
+            + bytes
+            + " bytes, a frame "
+            + maxFrameBytes
+            + " at most; ask for less of it, or raise the broker's setting limits.message");
   }
 
   static Frame.Fault fault(int correlation, FaultCode code, String text) {

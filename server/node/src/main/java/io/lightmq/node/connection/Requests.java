@@ -116,8 +116,12 @@ final class Requests {
     open -= count;
   }
 
-  /** Binds the connection to its link; the shard answers. */
-  void attach(Frame.Attach attach) throws Refusal {
+  /**
+   * Binds the connection to its link; the shard answers.
+   *
+   * @param learnsSince whether the client learns since when the link is known
+   */
+  void attach(Frame.Attach attach, boolean learnsSince) throws Refusal {
     checkUnused(attach.correlation());
     submit(
         attach.correlation(),
@@ -127,7 +131,8 @@ final class Requests {
             attach.linkId(),
             attach.linkEpoch(),
             attach.answersFrom(),
-            attach.clientId()));
+            attach.clientId(),
+            learnsSince));
   }
 
   /**
@@ -271,6 +276,7 @@ final class Requests {
       messages.release();
       throw e;
     }
+    messages = SentMessages.of(messages, publish.count(), allocator);
     if (heldRuns.incrementAndGet() > RUNS_BEFORE_COPY && bytes < SMALL_RUN_BYTES) {
       messages = ownCopy(messages);
     }
@@ -316,7 +322,8 @@ final class Requests {
     }
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
     for (Frame.StagedRun run : commit.runs()) {
-      int bytes = run.messages().readableBytes();
+      ByteBuf messages = SentMessages.of(run.messages(), run.count(), allocator);
+      int bytes = messages.readableBytes();
       heldCommitBytes.addAndGet(bytes);
       commits.keep(bytes);
       runs.add(
@@ -325,7 +332,7 @@ final class Requests {
               run.persistent(),
               run.count(),
               new HeldBytes(
-                  run.messages(),
+                  messages,
                   () -> {
                     heldCommitBytes.addAndGet(-bytes);
                     commits.giveBack(bytes);

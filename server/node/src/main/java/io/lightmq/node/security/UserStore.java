@@ -264,7 +264,7 @@ public final class UserStore implements Authenticator {
   @Override
   public Optional<Principal> anonymous(boolean loopback) {
     return loopback && anonymousFromLoopback
-        ? Optional.of(new Principal("anonymous", Set.of(RoleAuthorizer.ANONYMOUS)))
+        ? Optional.of(new Principal(Principal.ANONYMOUS, Set.of(RoleAuthorizer.ANONYMOUS)))
         : Optional.empty();
   }
 

@@ -202,7 +202,7 @@ final class ConnectionHarness {
 
   private ConnectionHarness attach() {
     send(new Frame.Attach(1, LINK, 1, 1, null));
-    last(Command.Attach.class).peer().reply(1, new Peer.Reply.Attached(0, List.of()));
+    last(Command.Attach.class).peer().reply(1, new Peer.Reply.Attached(0, List.of(), 1));
     sent(Frame.Attached.class);
     send(new Frame.OpenSession(2, 1));
     sent(Frame.Ok.class);

@@ -1,0 +1,74 @@
+package io.lightmq.server.admin;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code lightmq subscription}: looks after the durable subscriptions of a running broker. */
+@Command(
+    name = "subscription",
+    description = "Lists and deletes durable subscriptions, whoever owns them.",
+    mixinStandardHelpOptions = true)
+public final class SubscriptionCommand implements Runnable {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "name a verb: list or delete");
+  }
+
+  @Command(
+      name = "list",
+      description = "Lists durable subscriptions with their owners and what waits in them.",
+      mixinStandardHelpOptions = true)
+  int list(
+      @Mixin BrokerOptions broker,
+      @Option(names = "--topic", paramLabel = "NAME", description = "only those to that topic")
+          @Nullable String topic,
+      @Option(names = "--client-id", paramLabel = "ID", description = "only those of that client id")
+          @Nullable String clientId,
+      @Option(
+              names = "--limit",
+              paramLabel = "N",
+              description = "at most so many, 100 by default, 1000 at most")
+          @Nullable Integer limit) {
+    Map<String, String> arguments = new LinkedHashMap<>();
+    put(arguments, "topic", topic);
+    put(arguments, "client-id", clientId);
+    put(arguments, "limit", limit == null ? null : limit.toString());
+    return broker.run("subscription.list", arguments);
+  }
+
+  @Command(
+      name = "delete",
+      description = "Deletes one with all that waits in it.",
+      mixinStandardHelpOptions = true)
+  int delete(
+      @Mixin BrokerOptions broker,
+      @Parameters(index = "0", paramLabel = "<name>", description = "its name") String name,
+      @Option(
+              names = "--client-id",
+              paramLabel = "ID",
+              description = "its client id; left out for a shared one that has none")
+          @Nullable String clientId,
+      @Option(names = "--force", description = "also while consumers are attached") boolean force) {
+    Map<String, String> arguments = new LinkedHashMap<>();
+    arguments.put("subscription", name);
+    put(arguments, "client-id", clientId);
+    put(arguments, "force", force ? "true" : null);
+    return broker.run("subscription.delete", arguments);
+  }
+
+  private static void put(Map<String, String> arguments, String name, @Nullable String value) {
+    if (value != null) {
+      arguments.put(name, value);
+    }
+  }
+}
