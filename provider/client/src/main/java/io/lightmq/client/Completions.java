@@ -35,6 +35,8 @@ final class Completions {
 
   static final int MAX_PLACES = 16_384;
 
+  private static final long FOREVER = Long.MAX_VALUE;
+
   private record Pending(
       @Nullable Object producer,
       CompletableFuture<Void> sending,
@@ -62,7 +64,7 @@ final class Completions {
 
   private long placeBytes;
 
-  /** For a session; closing waits for receipts as long as for an answer, then gives them up. */
+  /** For a session; closing a producer waits for receipts as long as for an answer. */
   Completions(String threadName, LinkSettings settings) {
     this.threadName = threadName;
     this.closeMillis = settings.requestTimeoutMillis();
@@ -254,16 +256,22 @@ final class Completions {
     if (isCurrent()) {
       return;
     }
+    if (!awaitNone(send -> send.isOf(producer), closeMillis)) {
+      giveUp(send -> send.isOf(producer), "the producer");
+      awaitNone(send -> send.isOf(producer), FOREVER);
+    }
+  }
+
+  /** Waits until none of these is left, whatever interrupts; false if the time is over before. */
+  private boolean awaitNone(Predicate<Pending> which, long millis) {
     boolean interrupted = false;
     lock.lock();
     try {
-      long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(closeMillis);
-      while (pending.stream().anyMatch(send -> send.isOf(producer))) {
-        long leftNanos = endNanos - System.nanoTime();
+      long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+      while (pending.stream().anyMatch(which)) {
+        long leftNanos = millis == FOREVER ? FOREVER : endNanos - System.nanoTime();
         if (leftNanos <= 0) {
-          giveUp(send -> send.isOf(producer), "the producer");
-          changed.awaitUninterruptibly();
-          continue;
+          return false;
         }
         try {
           var unused = changed.awaitNanos(leftNanos);
@@ -271,6 +279,7 @@ final class Completions {
           interrupted = true;
         }
       }
+      return true;
     } finally {
       lock.unlock();
       if (interrupted) {
@@ -279,7 +288,25 @@ final class Completions {
     }
   }
 
-  /** Waits for all sends, gives up those that get no receipt, and ends the thread. */
+  /** Whether sends or their listeners are not done. */
+  boolean hasPending() {
+    lock.lock();
+    try {
+      return !pending.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until all sends are complete and their listeners have returned, or the time is over;
+   * whatever interrupts the thread.
+   */
+  void awaitAll(long millis) {
+    awaitNone(send -> true, millis);
+  }
+
+  /** Gives up the sends that have got no receipt, and ends the thread with the last listener. */
   void close() {
     Thread ending;
     lock.lock();
@@ -293,10 +320,8 @@ final class Completions {
     if (ending == null || ending == Thread.currentThread()) {
       return;
     }
-    if (!Uninterrupted.join(ending, closeMillis)) {
-      giveUp(send -> true, "the session");
-      Uninterrupted.join(ending);
-    }
+    giveUp(send -> true, "the session");
+    Uninterrupted.join(ending);
   }
 
   private void giveUp(Predicate<Pending> which, String owner) {

@@ -31,8 +31,7 @@ import jakarta.jms.TopicSession;
 import jakarta.jms.TopicSubscriber;
 import java.io.Serializable;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -52,9 +51,10 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final Outbound outbound;
   private final Completions completions;
   private final SessionConsumers consumers;
-  private final Set<LightmqBrowser> browsers = ConcurrentHashMap.newKeySet();
+  private final SessionBrowsers browsers;
   private final Settling settling;
   private final Closing closing = new Closing();
+  private CompletableFuture<Void> closedInBroker = new CompletableFuture<>();
 
   LightmqSession(LightmqConnection connection, Domain domain, AckMode asked) throws JMSException {
     this.connection = connection;
@@ -76,8 +76,10 @@ final class LightmqSession implements QueueSession, TopicSession {
             name,
             this::acknowledger,
             this::transaction,
-            connection::tell);
+            connection::tell,
+            connection::isInListener);
     this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
+    this.browsers = new SessionBrowsers(connection, id, messages);
     this.completions = new Completions(name + "-sent", settings.link());
     this.outbound =
         new Outbound(
@@ -126,8 +128,9 @@ final class LightmqSession implements QueueSession, TopicSession {
     return messages;
   }
 
+  /** Open it is until the listeners have returned that run when it, or its connection, is closed. */
   void requireOpen() throws JMSException {
-    if (closing.hasBegun()) {
+    if (closing.isClosed()) {
       throw JmsFaults.closed("session");
     }
     connection.requireOpen();
@@ -382,13 +385,12 @@ final class LightmqSession implements QueueSession, TopicSession {
         consumers.open(checked, kind, subscription, selector, noLocal), checked, selector, noLocal);
   }
 
-  /** Closes a consumer; in the broker once its messages are settled. */
   /**
-   * Closes a consumer. A completion listener does not wait for a message listener that runs, since
+   * Closes a consumer; in the broker once its messages are settled. A completion listener does not wait for a message listener that runs, since
    * that may wait for completions.
    */
   void closeConsumer(ConsumerQueue queue) throws JMSException {
-    if (!closing.hasBegun()) {
+    if (!closing.isClosed()) {
       consumers.close(queue, !completions.isCurrent());
     }
   }
@@ -417,20 +419,7 @@ final class LightmqSession implements QueueSession, TopicSession {
       throw JmsFaults.invalidDestination(
           name.name() + " is a " + name.kind() + ", which cannot be browsed");
     }
-    LightmqBrowser browser =
-        new LightmqBrowser(this, queue, name, SessionConsumers.normalised(selector));
-    browser.check();
-    browsers.add(browser);
-    return browser;
-  }
-
-  /** Begins a look at a queue. */
-  Browse browse(DestinationName queue, @Nullable String selector) throws JMSException {
-    return Browse.open(connection, id, messages, queue, selector);
-  }
-
-  void closed(LightmqBrowser browser) {
-    browsers.remove(browser);
+    return browsers.open(this, queue, name, SessionConsumers.normalised(selector));
   }
 
   // ---- acknowledging ----
@@ -535,41 +524,74 @@ final class LightmqSession implements QueueSession, TopicSession {
     return inbox.listening().takeLoaded(messages);
   }
 
-  /** Closes it; of several threads that do, all wait until it is done. */
+  /**
+   * Closes it, once what runs in it has returned; of several threads that do, all wait until it is
+   * done.
+   */
   @Override
   public void close() throws JMSException {
     if (isInCallback()) {
-      if (closing.hasBegun()) {
+      if (closing.hasBegun() || connection.isClosing()) {
         return; // by another thread, which waits for this listener
       }
       throw JmsFaults.illegalState("a session cannot be closed by its own listener");
     }
-    if (!closing.begin()) {
-      closing.awaitDone();
+    if (!beginClose()) {
+      if (!connection.isClosing() || !connection.isInListener()) {
+        closing.awaitDone();
+      }
       return;
     }
     // It stays with its connection until it is closed: who closes that meanwhile waits for it.
+    inbox.end();
+    Shutdown.awaitListeners(List.of(this), connection.settings());
     try {
-      inbox.close();
+      endParts();
     } finally {
-      closeBehindListeners();
+      awaitEnd();
     }
   }
 
-  private void closeBehindListeners() throws JMSException {
+  // ---- for Shutdown, in this order ----
+
+  /** Begins to close it; true for one thread only. */
+  boolean beginClose() {
+    return closing.begin();
+  }
+
+  Completions completions() {
+    return completions;
+  }
+
+  /** Its listeners have returned: ends all that it has, and asks the broker to. */
+  void endParts() {
+    closing.close();
     try {
-      completions.close();
-      inbox.giveBackLast();
-      consumers.forget();
-      browsers.forEach(LightmqBrowser::forget);
-      browsers.clear();
+      inbox.close();
     } finally {
       try {
-        Awaiting.answerWhenClosing(link.closeSession(id), "closing a session");
+        completions.close();
+        inbox.giveBackLast();
+        consumers.forget();
+        browsers.forget();
       } finally {
-        connection.closed(this);
-        closing.done();
+        closedInBroker = link.closeSession(id);
       }
     }
+  }
+
+  /** Waits until the broker has closed it too. */
+  void awaitEnd() throws JMSException {
+    try {
+      Awaiting.answerWhenClosing(closedInBroker, "closing a session");
+    } finally {
+      connection.closed(this);
+      closing.done();
+    }
+  }
+
+  /** Waits for the thread that closes it. */
+  void awaitClosed() {
+    closing.awaitDone();
   }
 }

@@ -60,7 +60,8 @@ final class Races {
             () -> "",
             failure -> {
               throw new AssertionError(failure);
-            });
+            },
+            () -> false);
     ConsumerQueue queue = new ConsumerQueue(1, inbox, mode, link, settings, over -> {});
     inbox.add(queue);
     inbox.start();
