@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,7 +43,8 @@ final class Completions {
       CompletableFuture<Void> sending,
       Message message,
       CompletionListener listener,
-      int bytes) {
+      int bytes,
+      boolean isLate) {
 
     boolean isOf(Object other) {
       return producer == other;
@@ -56,6 +58,9 @@ final class Completions {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<Pending> pending = new ArrayDeque<>();
+  private final BooleanSupplier inListener;
+  private boolean ending;
+  private volatile boolean awaitedInVain;
   private boolean closed;
   private volatile @Nullable Thread thread;
 
@@ -64,8 +69,13 @@ final class Completions {
 
   private long placeBytes;
 
-  /** For a session; closing a producer waits for receipts as long as for an answer. */
-  Completions(String threadName, LinkSettings settings) {
+  /**
+   * For a session; closing waits for receipts as long as for an answer.
+   *
+   * @param inListener whether the calling thread runs a listener of the connection
+   */
+  Completions(String threadName, LinkSettings settings, BooleanSupplier inListener) {
+    this.inListener = inListener;
     this.threadName = threadName;
     this.closeMillis = settings.requestTimeoutMillis();
     this.sendTimeoutMillis = settings.sendTimeoutMillis();
@@ -167,7 +177,8 @@ final class Completions {
       int bytes) {
     lock.lock();
     try {
-      pending.add(new Pending(producer, sending, message, listener, bytes));
+      boolean late = ending && !inListener.getAsBoolean();
+      pending.add(new Pending(producer, sending, message, listener, bytes, late));
       if (thread == null) {
         Thread begun = new Thread(this::run, threadName);
         begun.setDaemon(false);
@@ -288,40 +299,57 @@ final class Completions {
     }
   }
 
-  /** Whether sends or their listeners are not done. */
+  /** The session is being closed: what others than its listeners send now does not put that off. */
+  void end() {
+    lock.lock();
+    try {
+      ending = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether sends from before the end, or of listeners, or their listeners are not done. */
   boolean hasPending() {
     lock.lock();
     try {
-      return !pending.isEmpty();
+      return pending.stream().anyMatch(send -> !send.isLate());
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * Waits until all sends are complete and their listeners have returned, or the time is over;
+   * Waits until these sends are complete and their listeners have returned, or the time is over;
    * whatever interrupts the thread.
    */
   void awaitAll(long millis) {
-    awaitNone(send -> true, millis);
+    if (!awaitNone(send -> !send.isLate(), millis)) {
+      awaitedInVain = true;
+    }
   }
 
-  /** Gives up the sends that have got no receipt, and ends the thread with the last listener. */
+  /**
+   * Waits for the sends that are left, gives up those that get no receipt in time, and ends the
+   * thread with the last listener. The session is closed, so there are no more.
+   */
   void close() {
-    Thread ending;
+    Thread last;
     lock.lock();
     try {
       closed = true;
       changed.signalAll();
-      ending = thread;
+      last = thread;
     } finally {
       lock.unlock();
     }
-    if (ending == null || ending == Thread.currentThread()) {
+    if (last == null || last == Thread.currentThread()) {
       return;
     }
-    giveUp(send -> true, "the session");
-    Uninterrupted.join(ending);
+    if (awaitedInVain || !Uninterrupted.join(last, closeMillis)) {
+      giveUp(send -> true, "the session");
+      Uninterrupted.join(last);
+    }
   }
 
   private void giveUp(Predicate<Pending> which, String owner) {

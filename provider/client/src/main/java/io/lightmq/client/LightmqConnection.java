@@ -226,7 +226,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     synchronized (this) {
       if (!closing.isClosed()) {
         if (closing.hasBegun()) {
-          session.inbox().end(); // a listener that still runs has opened it
+          session.ending().beginNothing(); // a listener that still runs has opened it
         }
         sessions.add(session);
         if (started) {
@@ -472,7 +472,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
       }
       synchronized (this) { // what is added later is ended when it is
         connectionConsumers.forEach(consumer -> consumer.inbox().end());
-        sessions.forEach(session -> session.inbox().end());
+        sessions.forEach(session -> session.ending().beginNothing());
       }
       Shutdown.awaitListeners(sessions, settings);
       synchronized (this) {

@@ -31,7 +31,6 @@ import jakarta.jms.TopicSession;
 import jakarta.jms.TopicSubscriber;
 import java.io.Serializable;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -53,8 +52,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final SessionConsumers consumers;
   private final SessionBrowsers browsers;
   private final Settling settling;
-  private final Closing closing = new Closing();
-  private CompletableFuture<Void> closedInBroker = new CompletableFuture<>();
+  private final SessionEnd ending;
 
   LightmqSession(LightmqConnection connection, Domain domain, AckMode asked) throws JMSException {
     this.connection = connection;
@@ -80,7 +78,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             connection::isInListener);
     this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
     this.browsers = new SessionBrowsers(connection, id, messages);
-    this.completions = new Completions(name + "-sent", settings.link());
+    this.completions = new Completions(name + "-sent", settings.link(), connection::isInListener);
     this.outbound =
         new Outbound(
             settings,
@@ -93,6 +91,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             completions,
             this::transaction);
     this.settling = new Settling(mode, link, id, inbox, outbound);
+    this.ending = new SessionEnd(this, connection, id, inbox, completions, consumers, browsers);
   }
 
   /** The name of the current transaction, unique among all links. */
@@ -130,7 +129,7 @@ final class LightmqSession implements QueueSession, TopicSession {
 
   /** Open it is until the listeners have returned that run when it, or its connection, is closed. */
   void requireOpen() throws JMSException {
-    if (closing.isClosed()) {
+    if (ending.isClosed()) {
       throw JmsFaults.closed("session");
     }
     connection.requireOpen();
@@ -390,7 +389,7 @@ final class LightmqSession implements QueueSession, TopicSession {
    * that may wait for completions.
    */
   void closeConsumer(ConsumerQueue queue) throws JMSException {
-    if (!closing.isClosed()) {
+    if (!ending.isClosed()) {
       consumers.close(queue, !completions.isCurrent());
     }
   }
@@ -510,7 +509,7 @@ final class LightmqSession implements QueueSession, TopicSession {
    * @return false if they are stale or the session is closed
    */
   boolean load(List<Arrived> messages, BooleanSupplier stale) throws JMSException {
-    if (closing.hasBegun() || stale.getAsBoolean()) {
+    if (ending.hasBegun() || stale.getAsBoolean()) {
       return false;
     }
     if (mode == AckMode.NONE) {
@@ -531,67 +530,16 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public void close() throws JMSException {
     if (isInCallback()) {
-      if (closing.hasBegun() || connection.isClosing()) {
+      if (ending.hasBegun() || connection.isClosing()) {
         return; // by another thread, which waits for this listener
       }
       throw JmsFaults.illegalState("a session cannot be closed by its own listener");
     }
-    if (!beginClose()) {
-      if (!connection.isClosing() || !connection.isInListener()) {
-        closing.awaitDone();
-      }
-      return;
-    }
-    // It stays with its connection until it is closed: who closes that meanwhile waits for it.
-    inbox.end();
-    Shutdown.awaitListeners(List.of(this), connection.settings());
-    try {
-      endParts();
-    } finally {
-      awaitEnd();
-    }
+    ending.close();
   }
 
-  // ---- for Shutdown, in this order ----
-
-  /** Begins to close it; true for one thread only. */
-  boolean beginClose() {
-    return closing.begin();
-  }
-
-  Completions completions() {
-    return completions;
-  }
-
-  /** Its listeners have returned: ends all that it has, and asks the broker to. */
-  void endParts() {
-    closing.close();
-    try {
-      inbox.close();
-    } finally {
-      try {
-        completions.close();
-        inbox.giveBackLast();
-        consumers.forget();
-        browsers.forget();
-      } finally {
-        closedInBroker = link.closeSession(id);
-      }
-    }
-  }
-
-  /** Waits until the broker has closed it too. */
-  void awaitEnd() throws JMSException {
-    try {
-      Awaiting.answerWhenClosing(closedInBroker, "closing a session");
-    } finally {
-      connection.closed(this);
-      closing.done();
-    }
-  }
-
-  /** Waits for the thread that closes it. */
-  void awaitClosed() {
-    closing.awaitDone();
+  /** Its parts, and how they are closed. */
+  SessionEnd ending() {
+    return ending;
   }
 }

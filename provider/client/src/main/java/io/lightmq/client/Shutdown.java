@@ -23,19 +23,17 @@ final class Shutdown {
   private Shutdown() {}
 
   /**
-   * Waits until nothing of the application runs in sessions that are {@linkplain Inbox#end ending}.
+   * Waits until nothing of the application runs in sessions that are {@linkplain SessionEnd#beginNothing ending}.
    *
    * @param sessions may grow meanwhile, for listeners may open some
    */
   static void awaitListeners(List<LightmqSession> sessions, ClientSettings settings) {
-    sessions.forEach(session -> session.inbox().awaitListener());
-    long endNanos =
-        System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.link().requestTimeoutMillis());
+    sessions.forEach(session -> session.ending().awaitListener());
     long leftMillis = settings.link().requestTimeoutMillis();
-    while (leftMillis > 0
-        && sessions.stream().anyMatch(session -> session.completions().hasPending())) {
+    long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(leftMillis);
+    while (leftMillis > 0 && sessions.stream().anyMatch(session -> session.ending().hasSends())) {
       for (LightmqSession session : sessions) {
-        session.completions().awaitAll(Math.max(0, leftMillis));
+        session.ending().awaitSends(Math.max(0, leftMillis));
         leftMillis = TimeUnit.NANOSECONDS.toMillis(endNanos - System.nanoTime());
       }
     }
@@ -43,14 +41,14 @@ final class Shutdown {
 
   /** Closes sessions in which nothing runs any more. Failures are only logged. */
   static void close(List<LightmqSession> sessions) {
-    List<LightmqSession> own = new ArrayList<>();
-    List<LightmqSession> closedByOthers = new ArrayList<>();
+    List<SessionEnd> own = new ArrayList<>();
+    List<SessionEnd> closedByOthers = new ArrayList<>();
     for (LightmqSession session : sessions) {
-      (session.beginClose() ? own : closedByOthers).add(session);
+      (session.ending().begin() ? own : closedByOthers).add(session.ending());
     }
     own.forEach(session -> quietly(session::endParts));
-    own.forEach(session -> quietly(session::awaitEnd));
-    closedByOthers.forEach(LightmqSession::awaitClosed);
+    own.forEach(session -> quietly(session::awaitBroker));
+    closedByOthers.forEach(SessionEnd::awaitDone);
   }
 
   /** The broker closes what it was not asked to, at the latest when the link ends. */

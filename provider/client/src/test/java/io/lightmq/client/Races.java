@@ -78,7 +78,7 @@ final class Races {
             messages,
             destinations,
             new AtomicLong(),
-            new Completions("unused", settings.link()),
+            new Completions("unused", settings.link(), () -> false),
             () -> "");
     Arrived place =
         new Arrived(queue, 0, broker.idOf("orders"), 4, sequence, 1, new byte[0]).placeOnly();
