@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,12 +36,15 @@ final class Completions {
 
   static final int MAX_PLACES = 16_384;
 
+  private static final long FOREVER = Long.MAX_VALUE;
+
   private record Pending(
       @Nullable Object producer,
       CompletableFuture<Void> sending,
       Message message,
       CompletionListener listener,
-      int bytes) {
+      int bytes,
+      boolean isLate) {
 
     boolean isOf(Object other) {
       return producer == other;
@@ -54,6 +58,9 @@ final class Completions {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<Pending> pending = new ArrayDeque<>();
+  private final BooleanSupplier inListener;
+  private boolean ending;
+  private volatile boolean awaitedInVain;
   private boolean closed;
   private volatile @Nullable Thread thread;
 
@@ -62,8 +69,13 @@ final class Completions {
 
   private long placeBytes;
 
-  /** For a session; closing waits for receipts as long as for an answer, then gives them up. */
-  Completions(String threadName, LinkSettings settings) {
+  /**
+   * For a session; closing waits for receipts as long as for an answer.
+   *
+   * @param inListener whether the calling thread runs a listener of the connection
+   */
+  Completions(String threadName, LinkSettings settings, BooleanSupplier inListener) {
+    this.inListener = inListener;
     this.threadName = threadName;
     this.closeMillis = settings.requestTimeoutMillis();
     this.sendTimeoutMillis = settings.sendTimeoutMillis();
@@ -165,7 +177,8 @@ final class Completions {
       int bytes) {
     lock.lock();
     try {
-      pending.add(new Pending(producer, sending, message, listener, bytes));
+      boolean late = ending && !inListener.getAsBoolean();
+      pending.add(new Pending(producer, sending, message, listener, bytes, late));
       if (thread == null) {
         Thread begun = new Thread(this::run, threadName);
         begun.setDaemon(false);
@@ -254,16 +267,22 @@ final class Completions {
     if (isCurrent()) {
       return;
     }
+    if (!awaitNone(send -> send.isOf(producer), closeMillis)) {
+      giveUp(send -> send.isOf(producer), "the producer");
+      awaitNone(send -> send.isOf(producer), FOREVER);
+    }
+  }
+
+  /** Waits until none of these is left, whatever interrupts; false if the time is over before. */
+  private boolean awaitNone(Predicate<Pending> which, long millis) {
     boolean interrupted = false;
     lock.lock();
     try {
-      long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(closeMillis);
-      while (pending.stream().anyMatch(send -> send.isOf(producer))) {
-        long leftNanos = endNanos - System.nanoTime();
+      long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+      while (pending.stream().anyMatch(which)) {
+        long leftNanos = millis == FOREVER ? FOREVER : endNanos - System.nanoTime();
         if (leftNanos <= 0) {
-          giveUp(send -> send.isOf(producer), "the producer");
-          changed.awaitUninterruptibly();
-          continue;
+          return false;
         }
         try {
           var unused = changed.awaitNanos(leftNanos);
@@ -271,6 +290,7 @@ final class Completions {
           interrupted = true;
         }
       }
+      return true;
     } finally {
       lock.unlock();
       if (interrupted) {
@@ -279,23 +299,56 @@ final class Completions {
     }
   }
 
-  /** Waits for all sends, gives up those that get no receipt, and ends the thread. */
+  /** The session is being closed: what others than its listeners send now does not put that off. */
+  void end() {
+    lock.lock();
+    try {
+      ending = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether sends from before the end, or of listeners, or their listeners are not done. */
+  boolean hasPending() {
+    lock.lock();
+    try {
+      return pending.stream().anyMatch(send -> !send.isLate());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until these sends are complete and their listeners have returned, or the time is over;
+   * whatever interrupts the thread.
+   */
+  void awaitAll(long millis) {
+    if (!awaitNone(send -> !send.isLate(), millis)) {
+      awaitedInVain = true;
+    }
+  }
+
+  /**
+   * Waits for the sends that are left, gives up those that get no receipt in time, and ends the
+   * thread with the last listener. The session is closed, so there are no more.
+   */
   void close() {
-    Thread ending;
+    Thread last;
     lock.lock();
     try {
       closed = true;
       changed.signalAll();
-      ending = thread;
+      last = thread;
     } finally {
       lock.unlock();
     }
-    if (ending == null || ending == Thread.currentThread()) {
+    if (last == null || last == Thread.currentThread()) {
       return;
     }
-    if (!Uninterrupted.join(ending, closeMillis)) {
+    if (awaitedInVain || !Uninterrupted.join(last, closeMillis)) {
       giveUp(send -> true, "the session");
-      Uninterrupted.join(ending);
+      Uninterrupted.join(last);
     }
   }
 

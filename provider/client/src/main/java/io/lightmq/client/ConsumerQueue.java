@@ -32,11 +32,18 @@ final class ConsumerQueue {
   private int lastPullId;
   private int asked;
   private boolean pullOpen;
-  private int emptyPullId;
-  private int putOffPullId;
 
-  /** How many threads wait for a message of it. */
+  /** Whether the broker may keep the last pull until there is something. */
+  private boolean parked;
+
+  private int emptyPullId;
+  private int putOffs;
+
+  /** How many threads wait for a message of it, for as long as it takes. */
   int waiters;
+
+  /** How many threads are in a receive of it. */
+  int receivers;
 
   /** Whether something was taken since the last pull: the next ones are asked for meanwhile. */
   private boolean used;
@@ -166,7 +173,7 @@ final class ConsumerQueue {
   void putOff(int pullId) {
     if (pullId == lastPullId) {
       pullOpen = false;
-      putOffPullId = pullId;
+      putOffs++;
     }
   }
 
@@ -222,6 +229,13 @@ final class ConsumerQueue {
     }
   }
 
+  /** As {@link #endPull}, if the broker may be keeping the pull until something comes. */
+  void endPark() {
+    if (parked) {
+      endPull();
+    }
+  }
+
   private int askFor() {
     return Math.max(1, window - waiting.size());
   }
@@ -229,6 +243,7 @@ final class ConsumerQueue {
   private void pull(int messages, int parkMillis) {
     lastPullId = lastPullId == Integer.MAX_VALUE ? 1 : lastPullId + 1;
     pullOpen = true;
+    parked = parkMillis > 0;
     used = false;
     asked = messages;
     int bytes = (int) Math.max(1, settings.prefetchBytes() - waitingBytes);
@@ -250,9 +265,14 @@ final class ConsumerQueue {
     return pullOpen && pullId == lastPullId;
   }
 
-  /** Whether the broker did not want to answer that pull. */
-  boolean isPutOff(int pullId) {
-    return putOffPullId == pullId;
+  /** How often the broker has put off a pull; it may overflow. */
+  int putOffs() {
+    return putOffs;
+  }
+
+  /** The last pull that found nothing; 0 if none has. */
+  int lastEmptyPull() {
+    return emptyPullId;
   }
 
   /** Whether that pull found nothing. */

@@ -4,11 +4,15 @@ import io.lightmq.client.fault.JmsFaults;
 import jakarta.jms.JMSException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
  * The lock of one receiving half, and what decides whether it asks for messages and hands them
  * over. Never held while an application's code runs or while the broker is waited for.
+ *
+ * <p>It ends in two steps, as what it belongs to does: once it is ending nothing new is begun, but
+ * a listener that still runs may receive; once it is closed nobody may.
  */
 final class Gate {
   /** Waits for ever. */
@@ -17,14 +21,26 @@ final class Gate {
   /** Does not wait. */
   static final long NO_WAIT = 0;
 
+  private final BooleanSupplier inListener;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
 
   // All of this is guarded by the lock.
   private boolean linkUp = true;
   private boolean started;
+  private boolean ending;
   private boolean closed;
   private int returns;
+
+  /**
+   * A gate.
+   *
+   * @param inListener whether the calling thread runs a listener of the connection; asked with the
+   *     lock held
+   */
+  Gate(BooleanSupplier inListener) {
+    this.inListener = inListener;
+  }
 
   void lock() {
     lock.lock();
@@ -106,7 +122,16 @@ final class Gate {
     return started;
   }
 
+  void end() {
+    ending = true;
+  }
+
+  boolean isEnding() {
+    return ending;
+  }
+
   void close() {
+    ending = true;
     closed = true;
   }
 
@@ -114,18 +139,33 @@ final class Gate {
     return closed;
   }
 
+  /** Whether the calling thread gets nothing more: a listener that runs does until the close. */
+  boolean isOver() {
+    return closed || (ending && !inListener.getAsBoolean());
+  }
+
   /** Messages are being given back (1), or have been (-1): until then nothing is handed over. */
   void returning(int change) {
     returns += change;
   }
 
-  /** Whether messages may be handed over. */
+  /** Whether messages may be handed over to the calling thread. */
   boolean hands() {
-    return started && !closed && returns == 0;
+    return started && returns == 0 && !isOver();
   }
 
-  /** Whether messages may be asked for. */
+  /** Whether a listener may be called, or a pool's session be loaded. */
+  boolean begins() {
+    return started && returns == 0 && !ending;
+  }
+
+  /** Whether messages may be asked for, for the calling thread. */
   boolean pulls() {
-    return hands() && linkUp;
+    return linkUp && hands();
+  }
+
+  /** Whether messages may be asked for in advance. */
+  boolean prefetches() {
+    return linkUp && begins();
   }
 }

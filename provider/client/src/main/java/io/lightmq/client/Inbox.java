@@ -41,7 +41,7 @@ final class Inbox {
   private final AckMode mode;
   private final BrokerLink link;
   private final Messages messages;
-  private final Gate gate = new Gate();
+  private final Gate gate;
   private final List<ConsumerQueue> consumers = new CopyOnWriteArrayList<>();
   private final HandedOver handedOver;
   private final Acknowledging acknowledging;
@@ -49,6 +49,7 @@ final class Inbox {
   private final Begun begun;
   private final Receiving receiving;
   private final Listening listening;
+  private final Feeding feeding;
   private long arrivals;
 
   /**
@@ -57,6 +58,7 @@ final class Inbox {
    * @param sessionId of the broker's session that its consumers belong to
    * @param transaction names the session's current transaction
    * @param tell tells the connection's exception listener
+   * @param inListener whether the calling thread runs a listener of the connection
    */
   Inbox(
       AckMode mode,
@@ -67,8 +69,10 @@ final class Inbox {
       String threadName,
       Acknowledgers acknowledgers,
       Supplier<String> transaction,
-      Consumer<JMSException> tell) {
+      Consumer<JMSException> tell,
+      BooleanSupplier inListener) {
     this.mode = mode;
+    this.gate = new Gate(inListener);
     this.link = link;
     this.messages = messages;
     this.acknowledgers = acknowledgers;
@@ -80,6 +84,7 @@ final class Inbox {
     this.returns = new Returning(mode, link, gate, handedOver, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
     this.listening = new Listening(this, gate, mode, consumers, threadName, tell);
+    this.feeding = new Feeding(this, gate, handedOver);
   }
 
   // ---- what the link tells ----
@@ -90,7 +95,7 @@ final class Inbox {
       List<Arrived> came = Arrived.of(delivery, consumer, arrivals);
       arrivals += came.size();
       gate.signal();
-      if (gate.isClosed() || consumer.closed) {
+      if (gate.isClosed() || consumer.closed || (gate.isEnding() && consumer.receivers == 0)) {
         consumer.ended(delivery.pullId());
         returns.unattempted(came, handedOver.lossFromNow());
         return;
@@ -164,7 +169,7 @@ final class Inbox {
 
   /** Asks for more messages if there is room for them; with the gate's lock held. */
   void pullMore(ConsumerQueue consumer) {
-    if (gate.pulls()) {
+    if (gate.prefetches()) {
       consumer.pullIfNeeded();
     }
   }
@@ -261,7 +266,7 @@ final class Inbox {
       if (Receiving.isDamage(e)) {
         attempted(consumer, next, e);
       } else {
-        putBack(consumer, next, next.messages());
+        feeding.putBack(consumer, next, next.messages());
       }
       throw e;
     }
@@ -288,7 +293,7 @@ final class Inbox {
     boolean open =
         gate.look(
             () -> {
-              if (gate.isClosed() || consumer.closed) {
+              if (gate.isOver() || consumer.closed) {
                 return false;
               }
               if (mode.isExplicit()) {
@@ -508,72 +513,24 @@ final class Inbox {
     settled(messages);
   }
 
-  // ---- connection consumers ----
+  /** Whether the connection that a batch came with is lost. */
+  boolean isStale(Batch batch) {
+    return handedOver.losses() != batch.losses();
+  }
+
+  /** Whether a batch is delivered again, because it is not acknowledged and its connection lost. */
+  boolean comesAgain(Batch batch) {
+    return isStale(batch) && mode != AckMode.NONE;
+  }
 
   /** The listener of the session itself, which gets what connection consumers load. */
   Listening listening() {
     return listening;
   }
 
-  /** Waits until the consumer has a message to hand over; false at the end. */
-  boolean awaitMessage(ConsumerQueue consumer, ListenerPause pause) throws JMSException {
-    gate.lock();
-    consumer.waiters++;
-    try {
-      pullMore(consumer);
-      while (!gate.isClosed()
-          && !consumer.closed
-          && (!consumer.isEmpty() || !consumer.hasEnded())) {
-        long pauseNanos = pause.nanosLeft();
-        if (pauseNanos <= 0 && gate.hands() && !consumer.isEmpty()) {
-          return true;
-        }
-        gate.await(pauseNanos > 0 ? pauseNanos : Gate.FOREVER, "messages");
-      }
-      return false;
-    } finally {
-      consumer.waiters--;
-      gate.unlock();
-    }
-  }
-
-  /** Takes what waits in a consumer, at most so many; it may be nothing. */
-  Batch take(ConsumerQueue consumer, int most) {
-    return gate.look(
-        () -> {
-          List<Arrived> taken = new ArrayList<>();
-          while (gate.hands() && taken.size() < most && !consumer.isEmpty()) {
-            consumer.handedOver();
-            taken.add(consumer.take());
-          }
-          pullMore(consumer);
-          return new Batch(taken, handedOver.losses());
-        });
-  }
-
-  /** Messages of a batch that nobody has begun with wait again, before all others. */
-  void putBack(ConsumerQueue consumer, Batch batch, List<Arrived> messages) {
-    boolean waiting =
-        gate.look(
-            () -> {
-              boolean gone = isStale(batch) && mode != AckMode.NONE;
-              if (gone || gate.isClosed() || consumer.closed) {
-                return false;
-              }
-              for (int i = messages.size() - 1; i >= 0; i--) {
-                consumer.putBack(messages.get(i));
-                var unused = consumer.settled();
-              }
-              return true;
-            });
-    if (!waiting) {
-      goesBack(batch, messages);
-    }
-  }
-
-  /** Whether the connection that a batch came with is lost, so that it comes again. */
-  boolean isStale(Batch batch) {
-    return handedOver.losses() != batch.losses();
+  /** What a connection consumer takes from here. */
+  Feeding feeding() {
+    return feeding;
   }
 
   /** Sends acknowledgements that wait for others. */
@@ -581,12 +538,37 @@ final class Inbox {
     gate.change(acknowledging::flush);
   }
 
-  /** Ends it: wakes receivers, waits for a running listener and for the thread. */
+  /** Whether the calling thread gets no messages any more. */
+  boolean isOver() {
+    return gate.look(gate::isOver);
+  }
+
+  /**
+   * From now on nothing new is begun: receivers return, and what waits goes back, uncounted. A
+   * listener that runs goes on, and may receive.
+   */
+  void end() {
+    List<Arrived> waiting = new ArrayList<>();
+    BooleanSupplier stale;
+    gate.lock();
+    try {
+      gate.end();
+      acknowledging.flush();
+      consumers.forEach(consumer -> waiting.addAll(consumer.drain()));
+      stale = handedOver.lossFromNow();
+      gate.signal();
+    } finally {
+      gate.unlock();
+    }
+    returns.unattempted(waiting, stale);
+    unattempted(listening.takeLoaded());
+  }
+
+  /** Closes it: waits for a running listener and for the thread. */
   void close() {
     gate.lock();
     try {
       gate.close();
-      acknowledging.flush();
       gate.signal();
       listening.awaitEnd(null);
       acknowledging.flush();

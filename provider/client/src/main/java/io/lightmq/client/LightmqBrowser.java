@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LightmqBrowser implements QueueBrowser {
   private final LightmqSession session;
+  private final SessionBrowsers browsers;
   private final Queue queue;
   private final DestinationName name;
   private final @Nullable String selector;
@@ -22,8 +23,13 @@ final class LightmqBrowser implements QueueBrowser {
   private boolean closed;
 
   LightmqBrowser(
-      LightmqSession session, Queue queue, DestinationName name, @Nullable String selector) {
+      LightmqSession session,
+      SessionBrowsers browsers,
+      Queue queue,
+      DestinationName name,
+      @Nullable String selector) {
     this.session = session;
+    this.browsers = browsers;
     this.queue = queue;
     this.name = name;
     this.selector = selector;
@@ -54,13 +60,13 @@ final class LightmqBrowser implements QueueBrowser {
 
   /** Asks the broker whether queue and selector are good, without keeping a look open. */
   void check() throws JMSException {
-    session.browse(name, selector).close();
+    browsers.look(name, selector).close();
   }
 
   @Override
   public Enumeration<Message> getEnumeration() throws JMSException {
     requireOpen();
-    Browse look = session.browse(name, selector);
+    Browse look = browsers.look(name, selector);
     Browse before;
     boolean late;
     synchronized (this) {
@@ -80,7 +86,7 @@ final class LightmqBrowser implements QueueBrowser {
   @Override
   public void close() {
     Browse last = end();
-    session.closed(this);
+    browsers.closed(this);
     if (last != null) {
       last.close();
     }

@@ -26,13 +26,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A connection: sessions over one link. */
 final class LightmqConnection implements QueueConnection, TopicConnection {
-  private static final Logger LOG = LoggerFactory.getLogger(LightmqConnection.class);
-
   private record Route(ConsumerQueue queue, Inbox inbox) {}
 
   private final ClientSettings settings;
@@ -103,8 +99,9 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     browses.remove(browse.id());
   }
 
+  /** Open it is until the listeners have returned that run when it is closed. */
   void requireOpen() throws JMSException {
-    if (closing.hasBegun()) {
+    if (closing.isClosed()) {
       throw JmsFaults.closed("connection");
     }
     LinkException cause = failure;
@@ -227,7 +224,10 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     requireOpen();
     LightmqSession session = new LightmqSession(this, kind, mode);
     synchronized (this) {
-      if (!closing.hasBegun()) {
+      if (!closing.isClosed()) {
+        if (closing.hasBegun()) {
+          session.ending().beginNothing(); // a listener that still runs has opened it
+        }
         sessions.add(session);
         if (started) {
           session.inbox().start();
@@ -274,7 +274,10 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
       throws JMSException {
     LightmqConnectionConsumer consumer = LightmqConnectionConsumer.open(this, pool, count, opening);
     synchronized (this) {
-      if (!closing.hasBegun()) {
+      if (!closing.isClosed()) {
+        if (closing.hasBegun()) {
+          consumer.inbox().end();
+        }
         connectionConsumers.add(consumer);
         if (started) {
           consumer.start();
@@ -426,34 +429,39 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   }
 
   void refuseInCallback(String what) throws JMSException {
-    for (LightmqSession session : sessions) {
-      if (session.isInCallback()) {
-        throw JmsFaults.illegalState(
-            "a connection cannot be " + what + " by a listener of one of its sessions");
-      }
+    if (isInListener()) {
+      throw JmsFaults.illegalState(
+          "a connection cannot be " + what + " by a listener of one of its sessions");
     }
   }
 
-  /** Whether the calling thread runs a listener of this connection, so that it must not wait. */
-  private boolean isInCallback() {
-    return exceptions.isCurrent() || sessions.stream().anyMatch(LightmqSession::isInCallback);
+  /** Whether the calling thread runs a message listener or a completion listener of it. */
+  boolean isInListener() {
+    for (LightmqSession session : sessions) {
+      if (session.isInCallback()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether somebody closes it or has closed it. */
+  boolean isClosing() {
+    return closing.hasBegun();
   }
 
   /**
-   * Closes it; of several threads that do, all wait until it is done, but for its own listeners. An
-   * interrupt does not end that. Holds no lock, for it waits for listeners.
+   * Closes it, once what runs in its sessions has returned; of several threads that do, all wait
+   * until it is done, but for its own listeners. An interrupt does not end that. Holds no lock, for
+   * it waits for listeners.
    */
   @Override
   public void close() throws JMSException {
     if (!closing.hasBegun()) {
       refuseInCallback("closed");
     }
-    boolean first;
-    synchronized (this) {
-      first = closing.begin(); // from here on nothing is added to what is closed below
-    }
-    if (!first) {
-      if (!isInCallback()) {
+    if (!closing.begin()) {
+      if (!exceptions.isCurrent() && !isInListener()) {
         closing.awaitDone();
       }
       return;
@@ -462,8 +470,16 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
       if (linkLost) {
         link.close(); // else listeners that wait for the broker hold up the close
       }
-      connectionConsumers.forEach(consumer -> closeQuietly(consumer::close));
-      sessions.forEach(session -> closeQuietly(session::close));
+      synchronized (this) { // what is added later is ended when it is
+        connectionConsumers.forEach(consumer -> consumer.inbox().end());
+        sessions.forEach(session -> session.ending().beginNothing());
+      }
+      Shutdown.awaitListeners(sessions, settings);
+      synchronized (this) {
+        closing.close(); // from here on nothing is added to what is closed below
+      }
+      connectionConsumers.forEach(consumer -> Shutdown.quietly(consumer::close));
+      Shutdown.close(sessions);
       sessions.clear();
       routes.clear();
     } finally {
@@ -477,15 +493,6 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     } finally {
       exceptions.close();
       closing.done();
-    }
-  }
-
-  /** The broker closes what it was not asked to, at the latest when the link ends. */
-  private static void closeQuietly(Unchecked.Action close) {
-    try {
-      close.run();
-    } catch (JMSException e) {
-      LOG.debug("closing a part of a connection failed", e);
     }
   }
 

@@ -65,7 +65,8 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
             "connection-consumer",
             message -> () -> {},
             () -> "",
-            connection::tell);
+            connection::tell,
+            connection::isInListener);
     this.consumers =
         new SessionConsumers(connection, inbox, AckMode.CLIENT, sessionId, this::closeInBroker);
     this.queue = opening.open(consumers);
@@ -120,7 +121,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     boolean more = true;
     while (more) {
       try {
-        more = inbox.awaitMessage(queue, pause);
+        more = inbox.feeding().awaitMessage(queue, pause);
         if (more) {
           feedOnce();
           pause.succeeded();
@@ -160,7 +161,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
       server.start();
     } catch (Throwable e) {
       List<Arrived> left = loaded.session().unload(loaded.batch().messages());
-      inbox.putBack(queue, loaded.batch(), left);
+      inbox.feeding().putBack(queue, loaded.batch(), left);
       throw e;
     }
   }
@@ -171,9 +172,9 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
   private Loaded load(ServerSession server) throws JMSException {
     LightmqSession session = sessionOf(server);
     Thread.interrupted(); // what the pool has left set would end the wait for the broker
-    Batch batch = inbox.take(queue, maxMessages);
+    Batch batch = inbox.feeding().take(queue, maxMessages);
     if (!batch.messages().isEmpty() && !load(session, batch)) {
-      inbox.putBack(queue, batch, batch.messages());
+      inbox.feeding().putBack(queue, batch, batch.messages());
     }
     return new Loaded(session, batch);
   }
@@ -236,6 +237,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     }
     try {
       connection.closing(this);
+      inbox.end();
       inbox.close();
       consumers.close(queue, true);
     } finally {

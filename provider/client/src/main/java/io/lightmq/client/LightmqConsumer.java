@@ -84,6 +84,9 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
   /** As {@link Inbox#receive}. */
   <T> @Nullable T receive(long waitMillis, Inbox.Converter<T> converter) throws JMSException {
     requireOpen();
+    if (session.inbox().isOver()) {
+      throw JmsFaults.closed("session");
+    }
     return session.inbox().receive(queue, waitMillis, converter);
   }
 

@@ -137,6 +137,10 @@ final class LightmqContext implements JMSContext {
   }
 
   private void closeShare() throws JMSException {
+    if (connection.isClosing()) {
+      session.close(); // it was opened by a listener that the connection's close waits for
+      return;
+    }
     int left = sharers.get();
     boolean given = false;
     try {

@@ -31,8 +31,6 @@ import jakarta.jms.TopicSession;
 import jakarta.jms.TopicSubscriber;
 import java.io.Serializable;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -52,9 +50,9 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final Outbound outbound;
   private final Completions completions;
   private final SessionConsumers consumers;
-  private final Set<LightmqBrowser> browsers = ConcurrentHashMap.newKeySet();
+  private final SessionBrowsers browsers;
   private final Settling settling;
-  private final Closing closing = new Closing();
+  private final SessionEnd ending;
 
   LightmqSession(LightmqConnection connection, Domain domain, AckMode asked) throws JMSException {
     this.connection = connection;
@@ -76,9 +74,11 @@ final class LightmqSession implements QueueSession, TopicSession {
             name,
             this::acknowledger,
             this::transaction,
-            connection::tell);
+            connection::tell,
+            connection::isInListener);
     this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
-    this.completions = new Completions(name + "-sent", settings.link());
+    this.browsers = new SessionBrowsers(connection, id, messages);
+    this.completions = new Completions(name + "-sent", settings.link(), connection::isInListener);
     this.outbound =
         new Outbound(
             settings,
@@ -91,6 +91,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             completions,
             this::transaction);
     this.settling = new Settling(mode, link, id, inbox, outbound);
+    this.ending = new SessionEnd(this, connection, id, inbox, completions, consumers, browsers);
   }
 
   /** The name of the current transaction, unique among all links. */
@@ -126,8 +127,9 @@ final class LightmqSession implements QueueSession, TopicSession {
     return messages;
   }
 
+  /** Open it is until the listeners have returned that run when it, or its connection, is closed. */
   void requireOpen() throws JMSException {
-    if (closing.hasBegun()) {
+    if (ending.isClosed()) {
       throw JmsFaults.closed("session");
     }
     connection.requireOpen();
@@ -382,13 +384,12 @@ final class LightmqSession implements QueueSession, TopicSession {
         consumers.open(checked, kind, subscription, selector, noLocal), checked, selector, noLocal);
   }
 
-  /** Closes a consumer; in the broker once its messages are settled. */
   /**
-   * Closes a consumer. A completion listener does not wait for a message listener that runs, since
+   * Closes a consumer; in the broker once its messages are settled. A completion listener does not wait for a message listener that runs, since
    * that may wait for completions.
    */
   void closeConsumer(ConsumerQueue queue) throws JMSException {
-    if (!closing.hasBegun()) {
+    if (!ending.isClosed()) {
       consumers.close(queue, !completions.isCurrent());
     }
   }
@@ -417,20 +418,7 @@ final class LightmqSession implements QueueSession, TopicSession {
       throw JmsFaults.invalidDestination(
           name.name() + " is a " + name.kind() + ", which cannot be browsed");
     }
-    LightmqBrowser browser =
-        new LightmqBrowser(this, queue, name, SessionConsumers.normalised(selector));
-    browser.check();
-    browsers.add(browser);
-    return browser;
-  }
-
-  /** Begins a look at a queue. */
-  Browse browse(DestinationName queue, @Nullable String selector) throws JMSException {
-    return Browse.open(connection, id, messages, queue, selector);
-  }
-
-  void closed(LightmqBrowser browser) {
-    browsers.remove(browser);
+    return browsers.open(this, queue, name, SessionConsumers.normalised(selector));
   }
 
   // ---- acknowledging ----
@@ -521,7 +509,7 @@ final class LightmqSession implements QueueSession, TopicSession {
    * @return false if they are stale or the session is closed
    */
   boolean load(List<Arrived> messages, BooleanSupplier stale) throws JMSException {
-    if (closing.hasBegun() || stale.getAsBoolean()) {
+    if (ending.hasBegun() || stale.getAsBoolean()) {
       return false;
     }
     if (mode == AckMode.NONE) {
@@ -535,41 +523,23 @@ final class LightmqSession implements QueueSession, TopicSession {
     return inbox.listening().takeLoaded(messages);
   }
 
-  /** Closes it; of several threads that do, all wait until it is done. */
+  /**
+   * Closes it, once what runs in it has returned; of several threads that do, all wait until it is
+   * done.
+   */
   @Override
   public void close() throws JMSException {
     if (isInCallback()) {
-      if (closing.hasBegun()) {
+      if (ending.hasBegun() || connection.isClosing()) {
         return; // by another thread, which waits for this listener
       }
       throw JmsFaults.illegalState("a session cannot be closed by its own listener");
     }
-    if (!closing.begin()) {
-      closing.awaitDone();
-      return;
-    }
-    // It stays with its connection until it is closed: who closes that meanwhile waits for it.
-    try {
-      inbox.close();
-    } finally {
-      closeBehindListeners();
-    }
+    ending.close();
   }
 
-  private void closeBehindListeners() throws JMSException {
-    try {
-      completions.close();
-      inbox.giveBackLast();
-      consumers.forget();
-      browsers.forEach(LightmqBrowser::forget);
-      browsers.clear();
-    } finally {
-      try {
-        Awaiting.answerWhenClosing(link.closeSession(id), "closing a session");
-      } finally {
-        connection.closed(this);
-        closing.done();
-      }
-    }
+  /** Its parts, and how they are closed. */
+  SessionEnd ending() {
+    return ending;
   }
 }

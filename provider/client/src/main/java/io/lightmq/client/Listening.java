@@ -85,7 +85,7 @@ final class Listening {
       awaitEndOrInterrupt(consumer);
       consumer.listener = listener;
       if (listener != null) {
-        if (runner == null && !gate.isClosed()) {
+        if (runner == null && !gate.isEnding()) {
           runner = ListenerRunner.start(this, name);
         }
         inbox.pullMore(consumer);
@@ -158,10 +158,10 @@ final class Listening {
   @Nullable Work awaitWork() {
     gate.lock();
     try {
-      while (!gate.isClosed()) {
+      while (!gate.isEnding()) {
         long pauseNanos = pause.nanosLeft();
         ConsumerQueue ready =
-            dispatching == null && gate.hands() && pauseNanos <= 0
+            dispatching == null && gate.begins() && pauseNanos <= 0
                 ? ConsumerQueue.oldest(consumers)
                 : null;
         if (ready != null && ready.listener != null) {
@@ -199,12 +199,12 @@ final class Listening {
    * Takes messages for {@link #runLoaded}; their consumer counts them as handed over.
    *
    * @param stale whether the connection that they came with is lost, so that they come again
-   * @return false if the session is closed or they are stale
+   * @return false if the session is being closed or they are stale
    */
   boolean load(List<Arrived> messages, BooleanSupplier stale) {
     return gate.look(
         () -> {
-          if (gate.isClosed() || stale.getAsBoolean()) {
+          if (gate.isEnding() || stale.getAsBoolean()) {
             return false;
           }
           loaded.addAll(messages);
@@ -249,7 +249,7 @@ final class Listening {
     }
     gate.lock();
     try {
-      while (!loaded.isEmpty() && !gate.isClosed()) {
+      while (!loaded.isEmpty() && !gate.isEnding()) {
         MessageListener listener = sessionListener;
         if (listener == null) {
           break;
@@ -270,7 +270,7 @@ final class Listening {
   }
 
   private boolean mayRunLoaded(long pauseNanos) {
-    return dispatching == null && settingSessionListener == 0 && gate.hands() && pauseNanos <= 0;
+    return dispatching == null && settingSessionListener == 0 && gate.begins() && pauseNanos <= 0;
   }
 
   /** What cannot be run here goes back, uncounted. */
@@ -409,7 +409,7 @@ final class Listening {
     gate.change(() -> redeliverCurrent = dispatching != null && isCurrent());
   }
 
-  /** Waits for the thread's end, if another one asks; the gate is closed. */
+  /** Waits for the thread's end, if another one asks; the gate is ending. */
   void join() {
     ListenerRunner ending;
     gate.lock();

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is remembered of messages that were lost with connections. */
 class HandedOverTest {
-  private final HandedOver handedOver = new HandedOver(AckMode.INDIVIDUAL, new Gate());
+  private final HandedOver handedOver = new HandedOver(AckMode.INDIVIDUAL, new Gate(() -> false));
 
   private static Arrived message(long number) {
     return new Arrived(null, number, 1, 4, number, 1, new byte[0]).placeOnly();

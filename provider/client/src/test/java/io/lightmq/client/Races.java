@@ -60,7 +60,8 @@ final class Races {
             () -> "",
             failure -> {
               throw new AssertionError(failure);
-            });
+            },
+            () -> false);
     ConsumerQueue queue = new ConsumerQueue(1, inbox, mode, link, settings, over -> {});
     inbox.add(queue);
     inbox.start();
@@ -77,7 +78,7 @@ final class Races {
             messages,
             destinations,
             new AtomicLong(),
-            new Completions("unused", settings.link()),
+            new Completions("unused", settings.link(), () -> false),
             () -> "");
     Arrived place =
         new Arrived(queue, 0, broker.idOf("orders"), 4, sequence, 1, new byte[0]).placeOnly();
