@@ -215,14 +215,30 @@ public final class Holding {
     return refused;
   }
 
-  /** Frees everything that is in flight to this consumer. */
-  public void giveBackAll(boolean counted) {
+  /**
+   * Frees everything that is in flight to this consumer.
+   *
+   * @param seen whether it may have been seen, which flags it and counts nothing
+   */
+  public void giveBackAll(boolean seen) {
     if (!subscription.isClosed()) {
       for (int i = 0; i < sets.length; i++) {
-        giveBack(sets[i], lanes[i], 0, Long.MAX_VALUE, counted);
+        if (seen) {
+          mayBeSeen(sets[i], lanes[i]);
+        }
+        giveBack(sets[i], lanes[i], 0, Long.MAX_VALUE, false);
       }
     }
     clear();
+  }
+
+  private void mayBeSeen(SequenceSet set, int lane) {
+    long from = set.nextPresent(0, Long.MAX_VALUE);
+    while (from != Long.MAX_VALUE) {
+      long end = set.nextAbsent(from);
+      subscription.cursor(lane).mayBeSeen(from, end);
+      from = set.nextPresent(end, Long.MAX_VALUE);
+    }
   }
 
   private long giveBack(SequenceSet set, int lane, long from, long to, boolean counted) {

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.AsideAction;
+import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
@@ -77,6 +78,7 @@ import java.util.function.Consumer;
  *                        as whole records (9 and 10)
  * 19 Attempted           v destination, v subscription, r
  * 21 SetAside            v destination, byte action, r, s reason
+ * 23 AttemptTakenBack    v destination, v subscription, r
  *
  * ranges: v count x {byte lane, long from, v count}
  * unwanted: the messages that a subscription does not want: 0 bytes for all, else bit i % 8 of byte
@@ -94,6 +96,8 @@ public final class RecordCodec {
   static final int ATTEMPTED = 19;
 
   static final int SET_ASIDE = 21;
+
+  static final int ATTEMPT_TAKEN_BACK = 23;
   static final UUID NO_LINK = new UUID(0, 0);
 
   private static final int MAX_RUN = 20_000;
@@ -150,6 +154,8 @@ public final class RecordCodec {
       return 15;
     } else if (record instanceof Attempted) {
       return ATTEMPTED;
+    } else if (record instanceof AttemptTakenBack) {
+      return ATTEMPT_TAKEN_BACK;
     } else if (record instanceof SetAside) {
       return SET_ASIDE;
     }
@@ -184,6 +190,10 @@ public final class RecordCodec {
       putRanges(r.ranges(), out);
       putSeen(r.seen(), out);
     } else if (record instanceof Attempted r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
+      putRanges(r.ranges(), out);
+    } else if (record instanceof AttemptTakenBack r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       putRanges(r.ranges(), out);
@@ -353,12 +363,14 @@ public final class RecordCodec {
         return decodeCommitted(base, records, in);
       case ATTEMPTED:
         return new Attempted(in.readVarint(), in.readVarint(), readRanges(in));
+      case ATTEMPT_TAKEN_BACK:
+        return new AttemptTakenBack(in.readVarint(), in.readVarint(), readRanges(in));
       case SET_ASIDE:
         return new SetAside(
             in.readVarint(), AsideAction.of(in.readByte()), readRanges(in), in.readString());
       default:
         throw new MalformedRecordException(
-            "type " + type + " is unknown; known are 1 to 16, 19 and 21");
+            "type " + type + " is unknown; known are 1 to 16, 19, 21 and 23");
     }
   }
 
