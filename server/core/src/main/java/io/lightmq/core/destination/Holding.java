@@ -201,7 +201,7 @@ public final class Holding {
   /**
    * Frees what of these sequences is in flight to this consumer.
    *
-   * @param counted whether that was a delivery
+   * @param counted whether that was a delivery; of what the application was handed it was one
    * @return how many sequences were not in flight to it
    */
   public long giveBack(List<SequenceRange> ranges, boolean counted) {
@@ -245,7 +245,13 @@ public final class Holding {
     long given = 0;
     for (long at = set.nextPresent(from, to); at < to; at = set.nextPresent(at, to)) {
       long end = Math.min(to, set.nextAbsent(at));
-      subscription.giveBack(lane, at, end - at, counted);
+      SequenceSet handed = begun == null ? null : begun.find(lane);
+      boolean seen = handed != null && handed.contains(at);
+      if (handed != null && !counted) {
+        end = seen ? Math.min(end, handed.nextAbsent(at)) : handed.nextPresent(at, end);
+      }
+      // What the application was handed was a delivery, whatever became of it.
+      subscription.giveBack(lane, at, end - at, counted || seen);
       given += end - at;
       at = end;
     }

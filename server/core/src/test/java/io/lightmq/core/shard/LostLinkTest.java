@@ -151,6 +151,21 @@ class LostLinkTest {
   }
 
   @Test
+  void whatTheApplicationWasHandedIsFlaggedAlsoIfItComesBackUncounted() {
+    List<Received> got = connectAndPull(LINK, 3);
+    begin(got.get(0));
+    h.broker.submit(
+        new Command.Return(
+            peer,
+            0,
+            List.of(new Command.Acked(1, id, got.stream().map(Received::range).toList())),
+            false));
+    h.loops.runUntilIdle();
+    assertThat(h.pull(peer, 1, 3)).extracting(Received::deliveries).containsExactly(1, 0, 0);
+    h.loops.runUntilIdle();
+  }
+
+  @Test
   void aCommitThatFindsNoRoomIsNoFailedAttempt() throws Exception {
     long full = h.producer(h.attach(), new DestinationName(DestinationKind.QUEUE, "out"));
     peer = h.attach(LINK, ++epoch, 1, null);
