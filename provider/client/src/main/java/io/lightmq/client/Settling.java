@@ -30,6 +30,7 @@ final class Settling {
   private final Inbox inbox;
   private final Outbound outbound;
   private final AtomicLong transaction = new AtomicLong(1);
+  private final RefusalPause pause = new RefusalPause();
 
   Settling(AckMode mode, BrokerLink link, int sessionId, Inbox inbox, Outbound outbound) {
     this.mode = mode;
@@ -117,7 +118,8 @@ final class Settling {
   /**
    * Commits; the asynchronous sends are complete. A transaction that has received a message which
    * was lost with a connection is rolled back, for that message comes again. After a commit that is
-   * refused, here or by the broker, what it had received comes again, as after a rollback.
+   * refused, here or by the broker, what it had received comes again, as after a rollback; if there
+   * was no room for it this returns a little later, see {@link RefusalPause}.
    */
   void commit() throws JMSException {
     transaction.incrementAndGet();
@@ -126,7 +128,7 @@ final class Settling {
     if (taken.isLost()) {
       throw givenBack(
           taken,
-          true,
+          false,
           comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages"));
     }
     List<Arrived> delivered = taken.open();
@@ -153,21 +155,24 @@ final class Settling {
           link.commit(sessionId, sends, places, taken.stale()),
           "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
       inbox.settled(delivered);
+      pause.succeeded();
     } catch (JMSException e) {
       undo(e, taken);
+      pause.failed(e.getCause());
       throw rolledBack(e);
     }
   }
 
   /**
    * Undoes a commit that has failed. What it had received goes back, if it has not gone out; if the
-   * broker has refused it, it is back there, with an attempt counted. Either way all that waits
-   * behind it goes back too, so that the order holds. Of a commit whose outcome is unknown nothing
-   * is touched.
+   * broker has refused it, it is back there. It counts as an attempt unless there was no room for
+   * it, or no connection. Either way all that waits behind it goes back too, so that the order
+   * holds. Of a commit whose outcome is unknown nothing is touched.
    */
   private void undo(JMSException failure, HandedOver.Taken taken) {
     if (isRefused(failure.getCause(), true)) {
-      var unused = givenBack(taken, true, failure);
+      var unused =
+          givenBack(taken, RefusalPause.isOfTheApplication(failure.getCause()), failure);
       return;
     }
     inbox.settled(taken.open());

@@ -143,6 +143,23 @@ class SettlingTest {
     assertThat(queue.returned(true)).containsExactly(1L);
   }
 
+  /** That a connection was lost is no failure of the application's, in a transaction neither. */
+  @Test
+  void aCommitThatALostConnectionHasMadeVainGivesTheRestBackUncounted() throws Exception {
+    open(Session.SESSION_TRANSACTED);
+    queue.give(1, 0, "a");
+    assertThat(receive()).isEqualTo("a");
+    queue.lost();
+    broker.cut();
+    await().until(() -> broker.seen(Frame.AttachConsumer.class).size() == 2);
+    queue.give(2, 0, "b");
+    assertThat(receive()).isEqualTo("b");
+    assertThatThrownBy(session::commit).isInstanceOf(TransactionRolledBackException.class);
+    assertThat(broker.seen(Frame.Commit.class)).isEmpty();
+    assertThat(queue.returned(true)).isEmpty();
+    assertThat(queue.returned(false)).contains(2L);
+  }
+
   @Test
   void aRefusedCommitKeepsItsReasonThoughGivingBackFails() throws Exception {
     open(Session.SESSION_TRANSACTED);

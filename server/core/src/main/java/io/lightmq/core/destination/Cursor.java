@@ -237,6 +237,22 @@ final class Cursor {
         deliveries.set(at, Math.min(MAX_DELIVERIES, before + 1));
       }
     }
+    holdAside(from, to);
+  }
+
+  /**
+   * Messages may have been seen, of which nobody knows whether they were: they are flagged, and
+   * count as delivered once at least. That they lay with a consumer which was lost is no delivery.
+   */
+  void mayBeSeen(long from, long to) {
+    for (long at = from; at < to; at++) {
+      if (deliveries.get(at) == 0) {
+        deliveries.set(at, 1);
+      }
+    }
+  }
+
+  private void holdAside(long from, long to) {
     if (!lane.aside.isEmpty()) {
       for (SequenceRange each : lane.aside.within(lane.code(), from, to)) {
         hold(each.from(), each.from() + each.count());
@@ -251,6 +267,15 @@ final class Cursor {
     for (long at = from; at < to; at++) {
       if (isUnacknowledged(at)) {
         attempts.set(at, Math.min(MAX_ATTEMPTS, attempts.get(at) + 1));
+      }
+    }
+  }
+
+  /** What was counted as a failed attempt was none, of each that is not acknowledged. */
+  void takeBackAttempts(long from, long to) {
+    for (long at = attempts.next(from, to); at < to; at = attempts.next(at + 1, to)) {
+      if (isUnacknowledged(at)) {
+        attempts.set(at, attempts.get(at) - 1);
       }
     }
   }
@@ -335,7 +360,7 @@ final class Cursor {
 
   /**
    * Byte version 2, long start, the sets acknowledged, touched and flagged; then runs of delivered
-   * messages (what is in flight to a consumer counts one more): varint distance from the run before
+   * messages (what is in flight to a consumer counts as seen once at least): varint distance from the run before
    * + 1, varint length, byte deliveries; a 0 ends them. Runs of attempted messages follow in the
    * same way.
    */
@@ -387,7 +412,7 @@ final class Cursor {
   private int seenNow(long sequence) {
     int counted = deliveries.get(sequence);
     return inFlight.contains(sequence) && !toNobody.contains(sequence)
-        ? Math.min(MAX_DELIVERIES, deliveries(sequence) + 1)
+        ? Math.max(1, deliveries(sequence))
         : counted;
   }
 

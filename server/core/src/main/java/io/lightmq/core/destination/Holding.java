@@ -201,7 +201,7 @@ public final class Holding {
   /**
    * Frees what of these sequences is in flight to this consumer.
    *
-   * @param counted whether that was a delivery
+   * @param counted whether that was a delivery; of what the application was handed it was one
    * @return how many sequences were not in flight to it
    */
   public long giveBack(List<SequenceRange> ranges, boolean counted) {
@@ -215,21 +215,43 @@ public final class Holding {
     return refused;
   }
 
-  /** Frees everything that is in flight to this consumer. */
-  public void giveBackAll(boolean counted) {
+  /**
+   * Frees everything that is in flight to this consumer.
+   *
+   * @param seen whether it may have been seen, which flags it and counts nothing
+   */
+  public void giveBackAll(boolean seen) {
     if (!subscription.isClosed()) {
       for (int i = 0; i < sets.length; i++) {
-        giveBack(sets[i], lanes[i], 0, Long.MAX_VALUE, counted);
+        if (seen) {
+          mayBeSeen(sets[i], lanes[i]);
+        }
+        giveBack(sets[i], lanes[i], 0, Long.MAX_VALUE, false);
       }
     }
     clear();
+  }
+
+  private void mayBeSeen(SequenceSet set, int lane) {
+    long from = set.nextPresent(0, Long.MAX_VALUE);
+    while (from != Long.MAX_VALUE) {
+      long end = set.nextAbsent(from);
+      subscription.cursor(lane).mayBeSeen(from, end);
+      from = set.nextPresent(end, Long.MAX_VALUE);
+    }
   }
 
   private long giveBack(SequenceSet set, int lane, long from, long to, boolean counted) {
     long given = 0;
     for (long at = set.nextPresent(from, to); at < to; at = set.nextPresent(at, to)) {
       long end = Math.min(to, set.nextAbsent(at));
-      subscription.giveBack(lane, at, end - at, counted);
+      SequenceSet handed = begun == null ? null : begun.find(lane);
+      boolean seen = handed != null && handed.contains(at);
+      if (handed != null && !counted) {
+        end = seen ? Math.min(end, handed.nextAbsent(at)) : handed.nextPresent(at, end);
+      }
+      // What the application was handed was a delivery, whatever became of it.
+      subscription.giveBack(lane, at, end - at, counted || seen);
       given += end - at;
       at = end;
     }

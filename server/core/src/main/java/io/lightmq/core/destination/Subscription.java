@@ -445,6 +445,13 @@ public final class Subscription {
     }
   }
 
+  /** What was counted of these as a failed attempt was none. */
+  public void takeBackAttempts(List<SequenceRange> ranges) {
+    for (SequenceRange range : ranges) {
+      cursor(range.lane()).takeBackAttempts(range.from(), range.from() + range.count());
+    }
+  }
+
   /**
    * Acknowledges what exists of some sequences, in flight or not.
    *
@@ -551,7 +558,7 @@ public final class Subscription {
     return cursor(lane.code());
   }
 
-  private Cursor cursor(int lane) {
+  Cursor cursor(int lane) {
     Cursor found = find(lane);
     if (found == null) {
       throw new IllegalArgumentException(

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.AsideAction;
+import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
@@ -79,6 +80,7 @@ import java.util.function.Consumer;
  * 19 Attempted           v destination, v subscription, r
  * 20 SubscriptionOwned   v destination, v id, s owner
  * 21 SetAside            v destination, byte action, r, s reason
+ * 23 AttemptTakenBack    v destination, v subscription, r
  *
  * ranges: v count x {byte lane, long from, v count}
  * unwanted: the messages that a subscription does not want: 0 bytes for all, else bit i % 8 of byte
@@ -98,6 +100,8 @@ public final class RecordCodec {
   static final int ATTEMPTED = 19;
   static final int SUBSCRIPTION_OWNED = 20;
   static final int SET_ASIDE = 21;
+
+  static final int ATTEMPT_TAKEN_BACK = 23;
   static final UUID NO_LINK = new UUID(0, 0);
 
   private static final int MAX_SETTINGS = 100;
@@ -153,6 +157,8 @@ public final class RecordCodec {
       return 15;
     } else if (record instanceof Attempted) {
       return ATTEMPTED;
+    } else if (record instanceof AttemptTakenBack) {
+      return ATTEMPT_TAKEN_BACK;
     } else if (record instanceof SetAside) {
       return SET_ASIDE;
     } else if (record instanceof SubscriptionOwned) {
@@ -193,6 +199,10 @@ public final class RecordCodec {
       putRanges(r.ranges(), out);
       putSeen(r.seen(), out);
     } else if (record instanceof Attempted r) {
+      out.putVarint(r.destinationId());
+      out.putVarint(r.subscriptionId());
+      putRanges(r.ranges(), out);
+    } else if (record instanceof AttemptTakenBack r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       putRanges(r.ranges(), out);
@@ -368,6 +378,8 @@ public final class RecordCodec {
         return decodeCommitted(base, records, in);
       case ATTEMPTED:
         return new Attempted(in.readVarint(), in.readVarint(), readRanges(in));
+      case ATTEMPT_TAKEN_BACK:
+        return new AttemptTakenBack(in.readVarint(), in.readVarint(), readRanges(in));
       case SET_ASIDE:
         return new SetAside(
             in.readVarint(), AsideAction.of(in.readByte()), readRanges(in), in.readString());
@@ -375,7 +387,7 @@ public final class RecordCodec {
         return new SubscriptionOwned(in.readVarint(), in.readVarint(), in.readString());
       default:
         throw new MalformedRecordException(
-            "type " + type + " is unknown; known are 1 to 16 and 19 to 21");
+            "type " + type + " is unknown; known are 1 to 16, 19 to 21 and 23");
     }
   }
 

@@ -252,6 +252,14 @@ public sealed interface ShardRecord {
     }
   }
 
+  /** What {@link Attempted} counted was no failed attempt: each counts one less. */
+  record AttemptTakenBack(long destinationId, long subscriptionId, List<SequenceRange> ranges)
+      implements ShardRecord {
+    public AttemptTakenBack {
+      ranges = List.copyOf(ranges);
+    }
+  }
+
   /** What becomes of messages that could not be read. */
   enum AsideAction {
     /** Nobody gets them; they are needed as before. */

@@ -5,13 +5,18 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.DestinationSettings.RedeliveryOrder;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.transaction.Link;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +25,30 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A lost connection counts one attempt for what its sessions had told to have begun and not
  * settled; where a session told of none, though it does hand messages over before it acknowledges
- * them, for the oldest in flight to it. All else that was in flight returns uncounted.
+ * them, for the oldest in flight to it. All else that was in flight returns uncounted. If the link
+ * comes back, its process lives and nothing has failed: what its loss had counted is taken back,
+ * unless the broker has ended meanwhile. A message whose last attempt that was waits for the link
+ * for {@value #GRACE_MILLIS} ms before it becomes a dead letter.
  */
 @OwnedBy("shard")
 final class Attempts {
   /** Ranges of one consumer that a lost connection is charged with, at most; the rest is not. */
   private static final int MAX_BEGUN = 4_096;
+
+  /** So long a message that would be a dead letter waits for the link that was lost. */
+  static final long GRACE_MILLIS = 60_000;
+
+  /** What so many lost links are charged with can be taken back, those that were lost last. */
+  private static final int MAX_LINKS = 10_000;
+
+  /** So many ranges all of them together; beyond, those that were lost first keep theirs. */
+  private static final int MAX_RANGES = 100_000;
+
+  /** What a lost link is charged with. */
+  private record Charge(Subscription subscription, List<SequenceRange> ranges) {}
+
+  private final Map<UUID, List<Charge>> charges = new LinkedHashMap<>();
+  private int chargedRanges;
 
   private final Recorder recorder;
   private final DeadLetters deadLetters;
@@ -57,7 +80,21 @@ final class Attempts {
    */
   void failed(
       PeerSession session, Consumer consumer, List<SequenceRange> ranges, @Nullable String cause) {
-    List<SequenceRange> mine = mine(consumer, ranges);
+    failed(session, consumer, mine(consumer, ranges), cause, false);
+  }
+
+  /** What of these messages is in flight to a consumer comes back, and nothing has failed. */
+  void refused(Consumer consumer, List<SequenceRange> ranges) {
+    consumer.holding().giveBack(mine(consumer, ranges), true);
+    ready.add(consumer.subscription());
+  }
+
+  private void failed(
+      PeerSession session,
+      Consumer consumer,
+      List<SequenceRange> mine,
+      @Nullable String cause,
+      boolean lost) {
     if (mine.isEmpty()) {
       return;
     }
@@ -74,6 +111,9 @@ final class Attempts {
       for (long at = range.from(); at < range.from() + range.count(); at++) {
         counters.redelivered++;
         if (subscription.isExhausted(range.lane(), at)) {
+          if (lost && withheld.withhold(subscription, range.lane(), at, GRACE_MILLIS)) {
+            continue;
+          }
           exhausted(subscription, range.lane(), at, last);
           continue;
         }
@@ -177,9 +217,57 @@ final class Attempts {
     }
   }
 
-  private void lost(PeerSession session, Consumer consumer, List<SequenceRange> mine) {
-    if (!mine.isEmpty() && admission.admit(RecordBytes.ofAttempts(mine), false)) {
-      failed(session, consumer, mine, null);
+  private void lost(PeerSession session, Consumer consumer, List<SequenceRange> begun) {
+    if (!begun.isEmpty() && admission.admit(RecordBytes.ofAttempts(begun), false)) {
+      List<SequenceRange> mine = mine(consumer, begun);
+      failed(session, consumer, mine, null, true);
+      Link link = session.link();
+      if (link != null && !mine.isEmpty()) {
+        charge(link.id(), new Charge(consumer.subscription(), mine));
+      }
+    }
+  }
+
+  private void charge(UUID link, Charge charge) {
+    charges.computeIfAbsent(link, id -> new ArrayList<>()).add(charge);
+    chargedRanges += charge.ranges().size();
+    Iterator<List<Charge>> oldest = charges.values().iterator();
+    while (charges.size() > MAX_LINKS || (chargedRanges > MAX_RANGES && charges.size() > 1)) {
+      chargedRanges -= ranges(oldest.next());
+      oldest.remove();
+    }
+  }
+
+  private static int ranges(List<Charge> charges) {
+    return charges.stream().mapToInt(each -> each.ranges().size()).sum();
+  }
+
+  /** A link is back: what its loss had counted was no failure. */
+  void cameBack(UUID link) {
+    List<Charge> mine = charges.remove(link);
+    if (mine == null) {
+      return;
+    }
+    chargedRanges -= ranges(mine);
+    for (Charge charge : mine) {
+      Subscription subscription = charge.subscription();
+      if (subscription.isClosed()
+          || !admission.admit(RecordBytes.ofAttempts(charge.ranges()), false)) {
+        continue;
+      }
+      List<SequenceRange> recorded = new ArrayList<>();
+      List<SequenceRange> unrecorded = new ArrayList<>();
+      for (SequenceRange range : charge.ranges()) {
+        (Settlements.isRecorded(subscription, range) ? recorded : unrecorded).add(range);
+      }
+      for (int from = 0; from < recorded.size(); from += ShardRecord.MAX_RANGES) {
+        int to = Math.min(recorded.size(), from + ShardRecord.MAX_RANGES);
+        recorder.record(
+            new AttemptTakenBack(
+                subscription.destination().id(), subscription.id(), recorded.subList(from, to)));
+      }
+      subscription.takeBackAttempts(unrecorded);
+      withheld.release(subscription, charge.ranges());
     }
   }
 }

@@ -386,12 +386,22 @@ final class Publishing {
     } catch (Refusal refusal) {
       for (Command.Acked acked : command.acked()) {
         Consumer consumer = Settlements.consumer(session, acked);
-        if (consumer != null) {
+        if (consumer != null && isOfTheBroker(refusal)) {
+          attempts.refused(consumer, acked.ranges());
+        } else if (consumer != null) {
           attempts.failed(session, consumer, acked.ranges(), null);
         }
       }
       receipts.refuse(session, link, command.number(), command.correlation(), refusal);
     }
     matchings.release(command);
+  }
+
+  /** Whether a commit is refused for want of room, so that no application has failed. */
+  private static boolean isOfTheBroker(Refusal refusal) {
+    return switch (refusal.code()) {
+      case DISK_FULL, MEMORY_FULL, LIMIT_REACHED, RETRY_LATER -> true;
+      default -> false;
+    };
   }
 }

@@ -130,6 +130,7 @@ final class Sessions {
     link.used(time.millis());
     PeerSession session = new PeerSession(peer, dispatcher.connect(new PeerOutlet(peer)));
     session.attached(link, command.linkEpoch());
+    attempts.cameBack(command.linkId());
     byConnection.put(peer.connectionId(), session);
     byLink.put(command.linkId(), session);
     if (command.clientId() != null) {

@@ -10,6 +10,7 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
@@ -165,6 +166,8 @@ final class ShardState {
       changing(r.destinationId(), r.subscriptionId()).touch(r.lane(), r.blockKey());
     } else if (record instanceof Attempted r) {
       changing(r.destinationId(), r.subscriptionId()).attempted(r.ranges());
+    } else if (record instanceof AttemptTakenBack r) {
+      changing(r.destinationId(), r.subscriptionId()).takeBackAttempts(r.ranges());
     } else if (record instanceof LinkAttached r) {
       links.attached(r);
     } else if (record instanceof LinkClosed r) {

@@ -149,8 +149,9 @@ final class Transactions {
     }
     checkBatch(plan);
     if (plan.volatileCount > 0 && !placing.fits(plan.volatileCount, plan.volatileBytes)) {
-      throw rolledBack(
-          "its "
+      throw new Refusal(
+          FaultCode.MEMORY_FULL,
+          "the transaction is rolled back: its "
               + plan.volatileBytes
               + " bytes of non-persistent messages find no room beside "
               + state.destinations().store().usedBytes()
@@ -247,10 +248,7 @@ final class Transactions {
     Runs.Checked wanted = placed.run();
     switch (placement) {
       case DURABLE -> {
-        if (placing.diskFull()) {
-          throw rolledBack(
-              "less than " + settings.minFreeBytes() + " bytes are free on the broker's disk");
-        }
+        placing.checkDisk(); // its code tells that no application has failed
         int parts = Integer.bitCount(wanted.priorities());
         plan.durable.add(placed);
         plan.needs(placed.named());

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.SequenceRange;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -130,6 +131,29 @@ final class Withheld {
         resume(each);
       }
     }
+  }
+
+  /** Frees what waits of some messages. */
+  void release(Subscription subscription, List<SequenceRange> ranges) {
+    messages.removeIf(
+        each -> {
+          boolean named = each.subscription() == subscription && isIn(ranges, each);
+          if (named) {
+            free(each);
+          }
+          return named;
+        });
+  }
+
+  private static boolean isIn(List<SequenceRange> ranges, Waiting waiting) {
+    for (SequenceRange range : ranges) {
+      if (range.lane() == waiting.lane()
+          && waiting.sequence() >= range.from()
+          && waiting.sequence() < range.from() + range.count()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Frees all, at the end. */

@@ -1,0 +1,85 @@
+package io.lightmq.client;
+
+import io.lightmq.client.link.LinkException;
+import io.lightmq.wire.entry.FaultCode;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long a session waits after the broker has had no room for its commit, before it goes on: what
+ * was received comes again at once, and without a pause it would be tried thousands of times a
+ * second. {@value #FIRST_MILLIS} ms after the first in a row, twice as long after each further one,
+ * at most {@value #MAX_MILLIS} ms.
+ */
+final class RefusalPause {
+  static final long FIRST_MILLIS = 100;
+  static final long MAX_MILLIS = 1_000;
+
+  /** What the broker refuses for want of room, so that no application has failed. */
+  private static final Set<FaultCode> NO_ROOM =
+      EnumSet.of(
+          FaultCode.DISK_FULL, FaultCode.MEMORY_FULL, FaultCode.LIMIT_REACHED, FaultCode.RETRY_LATER);
+
+  /** What says only that something came of it; the reason is its cause, if there is one. */
+  private static final Set<FaultCode> NO_REASON =
+      EnumSet.of(FaultCode.TRANSACTION_ROLLED_BACK, FaultCode.NOT_IN_FLIGHT);
+
+  private final LongConsumer sleepMillis;
+  private long nextMillis = FIRST_MILLIS;
+
+  RefusalPause() {
+    this(RefusalPause::sleep);
+  }
+
+  RefusalPause(LongConsumer sleepMillis) {
+    this.sleepMillis = sleepMillis;
+  }
+
+  private static void sleep(long millis) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** A commit has failed; waits if that was for want of room. */
+  synchronized void failed(@Nullable Throwable cause) {
+    if (isNoRoom(cause)) {
+      sleepMillis.accept(nextMillis);
+      nextMillis = Math.min(MAX_MILLIS, 2 * nextMillis);
+    }
+  }
+
+  synchronized void succeeded() {
+    nextMillis = FIRST_MILLIS;
+  }
+
+  private static boolean isNoRoom(@Nullable Throwable cause) {
+    for (Throwable at = cause; at != null; at = at.getCause()) {
+      if (at instanceof LinkException refusal && NO_ROOM.contains(refusal.code())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Whether a commit that was refused before it went out failed for a reason that is the
+   * application's, so that what it had received counts as an attempt: neither for want of room, nor
+   * because a connection was lost or there was none.
+   */
+  static boolean isOfTheApplication(@Nullable Throwable cause) {
+    for (Throwable at = cause; at != null; at = at.getCause()) {
+      if (at instanceof LinkException refusal
+          && !NO_ROOM.contains(refusal.code())
+          && !NO_REASON.contains(refusal.code())) {
+        return true;
+      }
+    }
+    return false;
+  }
+}
