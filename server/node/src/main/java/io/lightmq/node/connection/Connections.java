@@ -50,7 +50,8 @@ public final class Connections extends ChannelInitializer<Channel> {
             new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
     InboundGate gate = new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests());
-    ClientConnection connection = new ClientConnection(channel, door, decoder, gate, peerLog, nextId());
+    ClientConnection connection =
+        new ClientConnection(channel, door, decoder, gate, peerLog, nextId());
     channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));
     channel.pipeline().addFirst(connection.stallWatch());
     channel.pipeline().addLast(gate, decoder, connection);
