@@ -207,9 +207,7 @@ class ForeignMessagesTest {
       assertThat(got.getJMSCorrelationID()).as(what).isEqualTo("likewise");
       assertThat(got.getJMSReplyTo()).as(what).isEqualTo(queue);
     } else {
-      assertThat(got.getJMSType())
-          .as(what)
-          .isEqualTo(failing.equals("getJMSType") ? null : "type");
+      assertThat(got.getJMSType()).as(what).isEqualTo(failing.equals("getJMSType") ? null : "type");
     }
   }
 

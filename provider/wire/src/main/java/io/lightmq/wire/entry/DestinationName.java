@@ -18,7 +18,8 @@ public record DestinationName(DestinationKind kind, String name) {
           "a destination name has 1 to " + MAX_NAME_BYTES + " bytes, this one has " + bytes);
     }
     if (name.chars().anyMatch(Character::isISOControl)) {
-      throw new IllegalArgumentException("a destination name has no control characters: " + Printable.of(name));
+      throw new IllegalArgumentException(
+          "a destination name has no control characters: " + Printable.of(name));
     }
   }
 

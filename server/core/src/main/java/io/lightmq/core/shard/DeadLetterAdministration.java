@@ -65,7 +65,9 @@ final class DeadLetterAdministration {
       case "dead-letters.retry" -> retry(queue, command);
       default ->
           throw AdminArguments.wrong(
-              "verb " + Printable.of(command.verb()) + " is unknown; known are dead-letters.list, show, retry");
+              "verb "
+                  + Printable.of(command.verb())
+                  + " is unknown; known are dead-letters.list, show, retry");
     }
   }
 

@@ -199,9 +199,7 @@ final class DeadLetters {
           settings.redelivery(),
           to == null ? "is dropped, as dead-letter = none says" : "goes to " + to.name().shown(),
           last == null ? "unknown" : Printable.of(last.user()) + "@" + last.connectionId(),
-          last == null || last.exception() == null
-              ? "unknown"
-              : Printable.of(last.exception()));
+          last == null || last.exception() == null ? "unknown" : Printable.of(last.exception()));
     }
   }
 

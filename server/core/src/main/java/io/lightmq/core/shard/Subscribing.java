@@ -326,12 +326,16 @@ final class Subscribing {
     if (kind == SubscriptionKind.DURABLE && key.clientId() == null) {
       throw new Refusal(
           FaultCode.INVALID_SUBSCRIPTION,
-          "durable subscription \"" + Printable.of(key.name()) + "\" needs a connection with a client id");
+          "durable subscription \""
+              + Printable.of(key.name())
+              + "\" needs a connection with a client id");
     }
     if (destination.kind().isTemporary()) {
       throw new Refusal(
           FaultCode.INVALID_DESTINATION,
-          "a temporary topic cannot have the durable subscription \"" + Printable.of(key.name()) + "\"");
+          "a temporary topic cannot have the durable subscription \""
+              + Printable.of(key.name())
+              + "\"");
     }
     Subscription known = state.durableSubscription(key);
     if (known != null) {
@@ -470,7 +474,9 @@ final class Subscribing {
   private static Refusal inUse(SubscriptionKey key) {
     return new Refusal(
         FaultCode.IN_USE,
-        "subscription \"" + Printable.of(key.name()) + "\" has an active consumer; close that first");
+        "subscription \""
+            + Printable.of(key.name())
+            + "\" has an active consumer; close that first");
   }
 
   /** Closes what a connection has open; {@code seen} as in {@link #close}. */

@@ -63,9 +63,7 @@ public final class NioDisk implements Disk, AutoCloseable {
         FileChannel.open(
             path,
             Set.of(
-                StandardOpenOption.CREATE_NEW,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE),
+                StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
             OwnerOnly.file()));
   }
 
