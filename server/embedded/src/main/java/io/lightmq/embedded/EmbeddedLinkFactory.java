@@ -3,10 +3,12 @@ package io.lightmq.embedded;
 import io.lightmq.client.link.ClientUri;
 import io.lightmq.client.link.Endpoint;
 import io.lightmq.client.link.LinkFactory;
+import io.lightmq.core.storage.FileFaults;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.local.LocalChannel;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.net.SocketAddress;
 import java.util.List;
 
@@ -26,7 +28,11 @@ public final class EmbeddedLinkFactory implements LinkFactory {
 
   @Override
   public Endpoint open(ClientUri uri) throws IOException {
-    return new Local(EmbeddedBrokers.share(uri));
+    try {
+      return new Local(EmbeddedBrokers.share(uri));
+    } catch (FileSystemException e) {
+      throw new IOException("the broker cannot start: " + FileFaults.text(e), e);
+    }
   }
 
   private static final class Local implements Endpoint {

@@ -221,4 +221,15 @@ class EmbeddedBrokersTest {
       }
     }
   }
+
+  @Test
+  void aDirectoryThatCannotBeMadeIsToldWithItsReason() throws Exception {
+    Path file = Files.createFile(directory.resolve("file"));
+    LightmqConnectionFactory factory = factory("lightmq:file:" + file.resolve("data"));
+    assertThatThrownBy(factory::createConnection)
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("the broker cannot start: " + file)
+        .message()
+        .containsAnyOf("exists already", "irectory");
+  }
 }
