@@ -55,6 +55,7 @@ final class RunCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    Hangup.ignore(() -> {});
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     ServerConfig settings;
@@ -79,7 +80,6 @@ final class RunCommand implements Callable<Integer> {
       err.println("The broker cannot start: " + FileFaults.text(e));
       return CANNOT_START;
     }
-    Hangup.ignore(() -> {});
     out.println(server.readyLine());
     out.flush();
     return await(server);

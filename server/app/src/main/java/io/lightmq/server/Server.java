@@ -134,8 +134,7 @@ final class Server implements AutoCloseable {
         new NodeMeters(node::metrics, node::takeLongestTurnNanos, () -> refused(admin.get()));
     try {
       Server server = new Server(config, node, meters, httpLoops, writers, admin);
-      writers.scheduleAtFixedRate(
-          meters::sample, SAMPLE_SECONDS, SAMPLE_SECONDS, TimeUnit.SECONDS);
+      writers.scheduleAtFixedRate(meters::sample, SAMPLE_SECONDS, SAMPLE_SECONDS, TimeUnit.SECONDS);
       users.makeFirst().ifPresent(newPassword);
       warnOfPlainText(server.addresses());
       return server;

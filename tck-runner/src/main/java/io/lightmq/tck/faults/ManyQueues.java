@@ -82,9 +82,7 @@ final class ManyQueues {
     }
     findings.note(
         "%,d messages in each of %,d queues after %,d ms",
-        MESSAGES,
-        queues,
-        (System.nanoTime() - began) / 1_000_000);
+        MESSAGES, queues, (System.nanoTime() - began) / 1_000_000);
   }
 
   private void scrape(BrokerProcess broker, int times, String when)
@@ -94,8 +92,7 @@ final class ManyQueues {
       long began = System.nanoTime();
       var healthy = client.sendAsync(health(), HttpResponse.BodyHandlers.discarding());
       BrokerMetrics metrics = BrokerMetrics.of(setup);
-      slowestScrapeMillis =
-          Math.max(slowestScrapeMillis, (System.nanoTime() - began) / 1_000_000);
+      slowestScrapeMillis = Math.max(slowestScrapeMillis, (System.nanoTime() - began) / 1_000_000);
       refusedHealth += healthy.join().statusCode() == 200 ? 0 : 1;
       long asked = System.nanoTime();
       client.send(health(), HttpResponse.BodyHandlers.discarding());

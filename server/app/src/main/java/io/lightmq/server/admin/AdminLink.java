@@ -103,7 +103,8 @@ final class AdminLink implements AutoCloseable {
       return expect(Frame.AdminResult.class).json();
     } catch (SocketTimeoutException e) {
       throw new AdminException(
-          FaultCode.OUTCOME_UNKNOWN, "the broker gave no sign of life within " + ANSWER_MILLIS + " ms");
+          FaultCode.OUTCOME_UNKNOWN,
+          "the broker gave no sign of life within " + ANSWER_MILLIS + " ms");
     } catch (IOException e) {
       throw new AdminException(FaultCode.OUTCOME_UNKNOWN, "the connection was lost: " + e);
     }

@@ -39,8 +39,14 @@ final class DestinationText {
   }
 
   void write() throws IOException {
-    counter("lightmq_published_messages", "Messages taken since start.", use -> (double) use.published());
-    counter("lightmq_published_bytes", "Bytes of messages taken.", use -> (double) use.publishedBytes());
+    counter(
+        "lightmq_published_messages",
+        "Messages taken since start.",
+        use -> (double) use.published());
+    counter(
+        "lightmq_published_bytes",
+        "Bytes of messages taken.",
+        use -> (double) use.publishedBytes());
     head("lightmq_produce_rate", "Messages a second over the last minute.", "gauge");
     for (DestinationUse each : broker.destinations()) {
       destination("lightmq_produce_rate", each);

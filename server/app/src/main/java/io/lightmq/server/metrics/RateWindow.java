@@ -35,8 +35,7 @@ final class RateWindow {
     for (DestinationUse destination : metrics.destinations()) {
       counts.put(new Key(destination.name(), null), destination.published());
       for (SubscriptionUse subscription : destination.subscriptions()) {
-        counts.put(
-            new Key(destination.name(), subscription.name()), subscription.acknowledged());
+        counts.put(new Key(destination.name(), subscription.name()), subscription.acknowledged());
       }
     }
     readings.add(new Reading(metrics.takenNanos(), counts));

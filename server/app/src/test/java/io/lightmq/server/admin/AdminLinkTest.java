@@ -87,8 +87,7 @@ class AdminLinkTest {
               alive.completeExceptionally(e);
             }
           });
-      try (AdminLink link =
-          AdminLink.open("127.0.0.1", listener.getLocalPort(), null, null)) {
+      try (AdminLink link = AdminLink.open("127.0.0.1", listener.getLocalPort(), null, null)) {
         CompletableFuture<String> answer =
             CompletableFuture.supplyAsync(() -> run(link), threads::execute);
         assertThat(alive.get(40, TimeUnit.SECONDS)).isEqualTo(5);

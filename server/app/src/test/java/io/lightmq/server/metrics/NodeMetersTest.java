@@ -78,7 +78,8 @@ class NodeMetersTest {
   }
 
   private String line(String name) {
-    return scrape().lines()
+    return scrape()
+        .lines()
         .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
         .findFirst()
         .orElse("no " + name);
@@ -173,8 +174,7 @@ class NodeMetersTest {
     List<String> names = new java.util.ArrayList<>();
     for (String line : scrape().lines().toList()) {
       if (!line.startsWith("#")) {
-        assertThat(line)
-            .matches("[a-z_]+(\\{([a-z]+=\"[^\"]*\",?)+})? [-+.\\dE]+|.* (NaN|\\+Inf)");
+        assertThat(line).matches("[a-z_]+(\\{([a-z]+=\"[^\"]*\",?)+})? [-+.\\dE]+|.* (NaN|\\+Inf)");
         String own = line.replaceFirst("[{ ].*", "");
         if (names.isEmpty() || !names.get(names.size() - 1).equals(own)) {
           assertThat(names).doesNotContain(own);

@@ -62,9 +62,7 @@ public final class Browsers {
   /** The next message, in {@link #scratch}, if it takes too long to be looked at on the shard. */
   private boolean metLong;
 
-
-  Browsers(
-      Window window, Fetcher fetcher, Beside beside, Decisions decisions, Batches batches) {
+  Browsers(Window window, Fetcher fetcher, Beside beside, Decisions decisions, Batches batches) {
     this.window = window;
     this.beside = beside;
     this.work = beside.work();
@@ -565,8 +563,7 @@ public final class Browsers {
   }
 
   /** Moves together what of a fetch is to be shown; the look goes on behind it. */
-  private int keepWanted(
-      Browser browser, Fetch fetch, ByteBuffer bytes, @Nullable BitSet wanted) {
+  private int keepWanted(Browser browser, Fetch fetch, ByteBuffer bytes, @Nullable BitSet wanted) {
     Consumer consumer = browser.consumer;
     Subscription subscription = consumer.subscription();
     gather.clear();

@@ -319,8 +319,7 @@ final class Sifter {
     see(view, sequence, scratch, messageAt, messageBytes);
   }
 
-  private void see(
-      View view, long sequence, ByteBuffer entry, int messageAt, int messageBytes) {
+  private void see(View view, long sequence, ByteBuffer entry, int messageAt, int messageBytes) {
     IdEquality id = view.idEquality();
     if (id != null) {
       IdScan scan = id.header() == IdHeader.CORRELATION_ID ? correlationIds : messageIds;
@@ -475,8 +474,7 @@ final class Sifter {
       return end;
     }
     long each = Math.max(1, location.piece().bytes() / location.piece().count());
-    int most =
-        (int) Math.max(1, Math.min(TASK_MESSAGES, (mostBytes - task.estimatedBytes) / each));
+    int most = (int) Math.max(1, Math.min(TASK_MESSAGES, (mostBytes - task.estimatedBytes) / each));
     long limit = Math.min(from + most, location.piece().lastSequence() + 1);
     long end = from;
     long next = from;

@@ -6,7 +6,9 @@ package io.lightmq.core.selector;
  * thread at a time.
  */
 public final class Work {
-  /** When a turn of the shard has had so many steps it takes no more publishes; some 20 to 90 ms. */
+  /**
+   * When a turn of the shard has had so many steps it takes no more publishes; some 20 to 90 ms.
+   */
   public static final long TURN = 8L << 20;
 
   /**

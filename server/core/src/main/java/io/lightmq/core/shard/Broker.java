@@ -120,7 +120,9 @@ public final class Broker implements AutoCloseable {
     return shard.mostSelectorSteps();
   }
 
-  /** How long the shard's turn lasts that is under way, in nanoseconds; 0 if none is. Any thread. */
+  /**
+   * How long the shard's turn lasts that is under way, in nanoseconds; 0 if none is. Any thread.
+   */
   public long turnNanos() {
     return loop.turnNanos();
   }

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * for the message later is asked when it is decided, or beside the shard again if that is much.
  * Whoever sent the message waits meanwhile, with all that comes behind it.
  *
- * <p>Bounds: a connection has one run and one commit here at most, moves have {@link #MAX_MOVES}.
- * A message for which all selectors together would take more than {@link #MAX_STEPS} is refused.
+ * <p>Bounds: a connection has one run and one commit here at most, moves have {@link #MAX_MOVES}. A
+ * message for which all selectors together would take more than {@link #MAX_STEPS} is refused.
  */
 @OwnedBy("shard")
 final class Matchings {

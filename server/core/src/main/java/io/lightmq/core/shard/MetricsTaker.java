@@ -236,8 +236,7 @@ final class MetricsTaker {
     long oldest = 0;
     for (DurableLane lane : destination.durableLanes()) {
       if (subscription.backlog(lane) > 0) {
-        long millis =
-            oldestMillis(lane, subscription.firstUnacknowledged(lane), published);
+        long millis = oldestMillis(lane, subscription.firstUnacknowledged(lane), published);
         oldest = oldest == 0 ? millis : Math.min(oldest, millis);
       }
     }

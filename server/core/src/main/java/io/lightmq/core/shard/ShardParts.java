@@ -108,7 +108,8 @@ final class ShardParts {
         new DeadLetterAdministration(state, reads, retries, time, later::soon);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
-    this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings);
+    this.sessions =
+        new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings);
     later.sessions = sessions;
     this.settlements = new Settlements(state, time, ready);
     Receipts receipts = new Receipts(recorder, sessions);

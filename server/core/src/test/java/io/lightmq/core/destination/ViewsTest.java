@@ -54,7 +54,13 @@ class ViewsTest {
         .correlationId("c" + n)
         .properties(Map.of("n", n))
         .finish();
-    views.arrived(queue.durable(4), sequence, ByteBuffer.wrap(writer.array()), 0, writer.length(), new Work());
+    views.arrived(
+        queue.durable(4),
+        sequence,
+        ByteBuffer.wrap(writer.array()),
+        0,
+        writer.length(),
+        new Work());
     return sequence;
   }
 

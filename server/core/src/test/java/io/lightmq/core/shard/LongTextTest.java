@@ -62,8 +62,7 @@ class LongTextTest {
             8 << 20,
             1 << 30,
             journal,
-            new SegmentSettings(
-                4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20),
+            new SegmentSettings(4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20),
             16 << 10,
             1 << 20,
             1 << 20,
@@ -318,8 +317,7 @@ class LongTextTest {
     mixed.put(run(true, 0, LONG, 4).buffer());
     mixed.flip();
     int c = bench.nextCorrelation();
-    bench.broker.submit(
-        new Command.Publish(sender, c, destination, 1, 2, bench.bytes(mixed)));
+    bench.broker.submit(new Command.Publish(sender, c, destination, 1, 2, bench.bytes(mixed)));
     assertThat(bench.receipt(sender, c)).isEqualTo(FaultCode.OK);
     assertThat(take(reader, 4)).containsExactly("m4");
     assertThat(take(reader, 3)).isEmpty();
@@ -335,7 +333,8 @@ class LongTextTest {
     int next = submit(sender, 2, 10, 2);
     assertThat(bench.receipt(sender, c)).isEqualTo(FaultCode.LIMIT_REACHED);
     assertThat(BrokerHarness.find(sender, c).text())
-        .contains("60 selectors", "prices", "1073741824", Integer.toString(600 << 10).substring(0, 3));
+        .contains(
+            "60 selectors", "prices", "1073741824", Integer.toString(600 << 10).substring(0, 3));
     assertThat(bench.receipt(sender, next)).isEqualTo(FaultCode.OK);
     assertThat(take(reader, 1)).isEmpty();
     assertThat(take(reader, 2)).containsExactly("m2");

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The places of a broker's connections. Who has not said yet who he is stands in a pool of its own
  * and takes no place of a user; when it is full, or the half of it that one address may have, the
- * oldest of the address that has the most has to go, so that whoever floods pushes out his own. Some
- * places are kept for users who manage the broker.
+ * oldest of the address that has the most has to go, so that whoever floods pushes out his own.
+ * Some places are kept for users who manage the broker.
  *
  * <p>Any thread; a lock is taken once for each step of a connection's life, not for its frames.
  */
