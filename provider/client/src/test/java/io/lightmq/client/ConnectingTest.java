@@ -18,6 +18,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,6 +63,53 @@ class ConnectingTest {
     factory("").createConnection().close();
     Awaitility.await().until(() -> !broker.seen(Frame.Goodbye.class).isEmpty());
     assertThat(broker.seen(Frame.Goodbye.class).get(0).code()).isEqualTo(FaultCode.OK);
+  }
+
+  private static Frame challenge(Frame.AuthStart start, int iterations) {
+    String first = new String(start.data(), StandardCharsets.UTF_8);
+    String nonce = first.substring(first.indexOf(",r=") + 3);
+    return new Frame.AuthChallenge(
+        ("r=" + nonce + "more,s=c2FsdHNhbHQ=,i=" + iterations).getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void aSecondChallengeIsAProtocolError() {
+    broker.on(
+        Frame.AuthStart.class, start -> List.of(challenge(start, 4_096), challenge(start, 4_096)));
+    broker.on(Frame.AuthResponse.class, response -> List.of());
+    assertThatThrownBy(() -> factory("").createConnection("anna", "secret"))
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("AUTH_CHALLENGE came during the handshake");
+    assertThat(broker.seen(Frame.AuthResponse.class).size()).isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void aChallengeAfterTheResponseIsAProtocolErrorToo() {
+    broker.on(Frame.AuthStart.class, start -> List.of(challenge(start, 4_096)));
+    broker.on(
+        Frame.AuthResponse.class,
+        response -> List.of(challenge(broker.seen(Frame.AuthStart.class).get(0), 200_000)));
+    assertThatThrownBy(() -> factory("").createConnection("anna", "secret"))
+        .isInstanceOf(JMSException.class)
+        .hasMessageContaining("AUTH_CHALLENGE came during the handshake");
+    assertThat(broker.seen(Frame.AuthResponse.class)).hasSize(1);
+  }
+
+  @Test
+  void theAnswerToAChallengeIsNotComputedOnTheLoopOfAllLinks() throws Exception {
+    broker.on(Frame.AuthStart.class, start -> List.of(challenge(start, 200_000)));
+    broker.on(
+        Frame.AuthResponse.class,
+        response -> List.of(new Frame.Goodbye(FaultCode.AUTHENTICATION_FAILED, "no")));
+    CompletableFuture<Void> connecting =
+        CompletableFuture.runAsync(
+            () ->
+                assertThatThrownBy(() -> factory("").createConnection("anna", "secret"))
+                    .isInstanceOf(JMSSecurityException.class));
+    Awaitility.await()
+        .pollInterval(java.time.Duration.ofMillis(1))
+        .until(() -> ClientThreads.alive().contains("link-auth"));
+    connecting.get(20, TimeUnit.SECONDS);
   }
 
   @Test

@@ -17,6 +17,9 @@ public final class FrameDecoder extends ByteToMessageDecoder {
   /** About as much as one read brings. */
   private static final int READ_BYTES = 32 * 1024;
 
+  /** So much room is made for a frame whose first bytes have come; beyond, as much as has come. */
+  private static final int FIRST_BYTES = 256 * 1024;
+
   private final FrameType.Sender peer;
   private boolean authenticated;
   private boolean failed;
@@ -30,11 +33,11 @@ public final class FrameDecoder extends ByteToMessageDecoder {
   /**
    * Admits all frames of the other side, up to a length. To be called on the event loop, before the
    * next frame is decoded: while the frame that completed authentication is handled, or with
-   * auto-read off.
+   * auto-read off. Above {@link Protocol#MAX_FRAME_BYTES} nothing is admitted, whatever is said.
    */
   public void authenticated(int maxFrameBytes) {
     this.authenticated = true;
-    this.maxFrameBytes = maxFrameBytes;
+    this.maxFrameBytes = Math.min(maxFrameBytes, Protocol.MAX_FRAME_BYTES);
   }
 
   @Override
@@ -67,20 +70,21 @@ public final class FrameDecoder extends ByteToMessageDecoder {
   }
 
   /**
-   * Grows the buffer once to what a long frame needs, and what may come with its last bytes;
-   * growing by doubling would take up to three times its length. A buffer that frames share stays
-   * as it is, and the bytes move to another one with the next read. A header alone is not worth it:
-   * whoever is in front may hold the rest back.
+   * Grows the buffer for a long frame: to twice what has come of it, so that a header alone
+   * reserves nothing and a peer can make this side hold no more than twice what it has sent; at the
+   * end to what the frame needs, and what may come with its last bytes. A buffer that frames share
+   * stays as it is, and the bytes move to another one with the next read.
    */
   private static void makeRoom(ByteBuf in, int frameBytes) {
-    int wanted = frameBytes + READ_BYTES;
     if (frameBytes > READ_BYTES
         && in.readableBytes() > Protocol.HEADER_BYTES
         && in.refCnt() == 1
-        && in.capacity() < wanted
-        && wanted <= in.maxCapacity()) {
-      in.discardReadBytes();
-      in.capacity(wanted);
+        && in.writableBytes() < READ_BYTES) {
+      int wanted = Math.min(frameBytes + READ_BYTES, Math.max(FIRST_BYTES, 2 * in.readableBytes()));
+      if (in.capacity() < wanted && wanted <= in.maxCapacity()) {
+        in.discardReadBytes();
+        in.capacity(wanted);
+      }
     }
   }
 

@@ -29,6 +29,12 @@ public final class Protocol {
   /** The longest frame before authentication. */
   public static final int HANDSHAKE_FRAME_BYTES = 16 * 1024;
 
+  /**
+   * The longest frame at all, whatever a peer says that it takes or sends: the longest entry that a
+   * broker can be configured for, and 64 KiB.
+   */
+  public static final int MAX_FRAME_BYTES = (16 << 20) + (64 << 10);
+
   /** The most messages of a run. */
   public static final int MAX_RUN_MESSAGES = 20_000;
 

@@ -66,6 +66,41 @@ class FrameDecoderTest {
   }
 
   @Test
+  void aPeerReservesNoMoreThanTwiceWhatItHasSent() {
+    decoder.authenticated(Integer.MAX_VALUE);
+    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    channel.config().setAllocator(allocator);
+    int announced = Protocol.MAX_FRAME_BYTES - 4;
+    ByteBuf start = allocator.directBuffer(32 << 10).writeInt(announced);
+    channel.writeInbound(start.writeByte(FrameType.PUBLISH.code()).writeZero(200));
+    assertThat(allocator.metric().usedDirectMemory()).isLessThanOrEqualTo(300 << 10);
+    long sent = 205;
+    for (int piece = 0; piece < 40; piece++) {
+      channel.writeInbound(allocator.directBuffer(32 << 10).writeZero(32 << 10));
+      sent += 32 << 10;
+      assertThat(allocator.metric().usedDirectMemory())
+          .isLessThanOrEqualTo(Math.max(300 << 10, 2 * sent + (32 << 10)));
+    }
+    channel.finishAndReleaseAll();
+  }
+
+  @Test
+  void noFrameIsLongerThanTheProtocolsLongest() {
+    for (int length : new int[] {Protocol.MAX_FRAME_BYTES - 3, 1 << 30, Integer.MAX_VALUE - 4}) {
+      EmbeddedChannel own = new EmbeddedChannel(decoderWith(Integer.MAX_VALUE));
+      assertThatThrownBy(
+              () ->
+                  own.writeInbound(
+                      Unpooled.buffer()
+                          .writeInt(length)
+                          .writeByte(FrameType.PUBLISH.code())
+                          .writeZero(200)))
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContaining("the limit is " + Protocol.MAX_FRAME_BYTES);
+    }
+  }
+
+  @Test
   void onlyHandshakeFramesPassBeforeAuthentication() {
     channel.writeInbound(bytes(new Frame.Hello(1, 1, 0, "test")));
     assertThat((Object) channel.readInbound()).isInstanceOf(Frame.Hello.class);

@@ -91,6 +91,11 @@ final class Scenarios {
               call ->
                   new ManyQueues(call.setup(), call.number(0, 20_000), call.number(1, 60)).run()),
           new Scenario(
+              "--close",
+              "",
+              "connections closed in order while their listeners work",
+              call -> new OrderlyClose(call.setup()).run()),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",

@@ -32,6 +32,9 @@ final class Connector {
     /** A connection is being made; closing the channel gives it up. */
     void connecting(Channel channel);
 
+    /** A thread computes a part of the handshake; it ends by itself soon. */
+    void computing(Thread thread);
+
     /** A frame came; its payload now belongs to the receiver. */
     void frame(Channel channel, Frame frame);
 
@@ -59,7 +62,7 @@ final class Connector {
                   + " is unknown; check its spelling in the connection URI"));
     }
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.BROKER);
-    Handshake handshake = new Handshake(settings, decoder);
+    Handshake handshake = new Handshake(settings, decoder, events::computing);
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loop)

@@ -13,9 +13,15 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.security.SecureRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Says hello and authenticates on a fresh channel, then makes way for another handler. */
+/**
+ * Says hello and authenticates on a fresh channel, then makes way for another handler. The answer
+ * to a challenge takes up to some tenths of a second to compute, as many as the broker asks for:
+ * that is done once, on a thread of its own, since all links of a JVM share their loop.
+ */
 final class Handshake extends ChannelInboundHandlerAdapter {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final byte[] NOTHING = {};
@@ -28,10 +34,19 @@ final class Handshake extends ChannelInboundHandlerAdapter {
   private final CompletableFuture<Greeting> result = new CompletableFuture<>();
   private Frame.@Nullable Welcome welcome;
   private @Nullable ScramClient scram;
+  private final Consumer<Thread> computing;
+  private boolean challenged;
+  private boolean responded;
 
-  Handshake(LinkSettings settings, FrameDecoder decoder) {
+  /**
+   * A handshake.
+   *
+   * @param computing told of the thread that computes the answer to the broker's challenge
+   */
+  Handshake(LinkSettings settings, FrameDecoder decoder, Consumer<Thread> computing) {
     this.settings = settings;
     this.decoder = decoder;
+    this.computing = computing;
   }
 
   /** Ends with the greeting or a LinkException; the channel is then open or about to close. */
@@ -55,9 +70,7 @@ final class Handshake extends ChannelInboundHandlerAdapter {
     try {
       take(context, frame);
     } catch (ScramException e) {
-      fail(
-          context,
-          new LinkException(FaultCode.AUTHENTICATION_FAILED, String.valueOf(e.getMessage()), e));
+      fail(context, refused(e));
     } catch (ProtocolException e) {
       fail(context, new LinkException(e.code(), String.valueOf(e.getMessage()), e));
     }
@@ -69,9 +82,10 @@ final class Handshake extends ChannelInboundHandlerAdapter {
       welcome = greeting;
       context.pipeline().addFirst(new Heartbeats(greeting.heartbeatMillis()));
       authenticate(context);
-    } else if (frame instanceof Frame.AuthChallenge challenge && scram != null) {
-      context.writeAndFlush(new Frame.AuthResponse(scram.respond(challenge.data())));
-    } else if (frame instanceof Frame.AuthDone done && welcome != null) {
+    } else if (frame instanceof Frame.AuthChallenge challenge && scram != null && !challenged) {
+      challenged = true;
+      respond(context, scram, challenge.data());
+    } else if (frame instanceof Frame.AuthDone done && welcome != null && challenged == responded) {
       if (scram != null) {
         scram.verify(done.data());
       }
@@ -89,6 +103,44 @@ final class Handshake extends ChannelInboundHandlerAdapter {
           context,
           new LinkException(FaultCode.PROTOCOL_ERROR, name + " came during the handshake"));
     }
+  }
+
+  private void respond(ChannelHandlerContext context, ScramClient client, byte[] challenge) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                byte[] answer = client.respond(challenge);
+                onLoop(context, () -> responded(context, answer));
+              } catch (ScramException e) {
+                onLoop(context, () -> fail(context, refused(e)));
+              } catch (RuntimeException | Error e) {
+                onLoop(context, () -> fail(context, Connector.failure("the handshake failed", e)));
+              }
+            },
+            "link-auth");
+    thread.setDaemon(true);
+    computing.accept(thread);
+    thread.start();
+  }
+
+  private static void onLoop(ChannelHandlerContext context, Runnable task) {
+    try {
+      context.executor().execute(task);
+    } catch (RejectedExecutionException e) {
+      context.close(); // the last link was closed meanwhile, and the loop with it
+    }
+  }
+
+  private void responded(ChannelHandlerContext context, byte[] answer) {
+    if (!result.isDone()) {
+      responded = true;
+      context.writeAndFlush(new Frame.AuthResponse(answer));
+    }
+  }
+
+  private static LinkException refused(ScramException e) {
+    return new LinkException(FaultCode.AUTHENTICATION_FAILED, String.valueOf(e.getMessage()), e);
   }
 
   private void authenticate(ChannelHandlerContext context) {

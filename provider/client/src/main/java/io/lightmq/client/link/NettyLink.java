@@ -57,6 +57,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private final Backoff backoff;
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile @Nullable Thread resolving;
+  private volatile @Nullable Thread computing;
   private volatile Limits limits = new Limits(4 << 20, 1 << 20);
 
   private State state = State.CONNECTING;
@@ -104,7 +105,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
     List<SocketAddress> addresses = endpoint.addresses();
     loop.execute(
         () ->
-            connectUntil(addresses, System.nanoTime() + settings.requestTimeoutMillis() * 1_000_000L)
+            connectUntil(
+                    addresses, System.nanoTime() + settings.requestTimeoutMillis() * 1_000_000L)
                 .whenComplete(
                     (done, failure) -> {
                       if (failure == null) {
@@ -247,6 +249,11 @@ final class NettyLink implements BrokerLink, Connector.Events {
   }
 
   @Override
+  public void computing(Thread thread) {
+    computing = thread;
+  }
+
+  @Override
   public void frame(Channel from, Frame frame) {
     if (!writer.uses(from)) {
       FrameCodec.release(frame);
@@ -365,7 +372,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
                   if (failure == null || state == State.ENDED) {
                     return;
                   }
-                  LinkException cause = Connector.failure("cannot connect", Connector.unwrap(failure));
+                  LinkException cause =
+                      Connector.failure("cannot connect", Connector.unwrap(failure));
                   if (cause.isFinal() && cause.code() != FaultCode.CLIENT_ID_IN_USE) {
                     end(cause, true);
                   } else {
@@ -582,9 +590,10 @@ final class NettyLink implements BrokerLink, Connector.Events {
     if (!Uninterrupted.ended(gone, CLOSE_MILLIS)) {
       LOG.debug("{}: the channel did not close in {} ms", settings.uri(), CLOSE_MILLIS);
     }
-    Thread resolver = resolving;
-    if (resolver != null && !Uninterrupted.join(resolver, CLOSE_MILLIS)) {
-      LOG.debug("{}: a name is still being resolved after {} ms", settings.uri(), CLOSE_MILLIS);
+    for (Thread thread : new @Nullable Thread[] {resolving, computing}) {
+      if (thread != null && !Uninterrupted.join(thread, CLOSE_MILLIS)) {
+        LOG.debug("{}: {} still runs after {} ms", settings.uri(), thread.getName(), CLOSE_MILLIS);
+      }
     }
     endpoint.close();
   }
