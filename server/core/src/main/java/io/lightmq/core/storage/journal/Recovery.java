@@ -5,11 +5,11 @@ import io.lightmq.core.storage.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.HashMap;
-import java.util.Comparator;
-import java.util.Collections;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +30,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Recovery {
   private static final Comparator<Map.Entry<Long, Integer>> BY_COUNT = Map.Entry.comparingByValue();
-
 
   /** A file found with a valid header under its own number. */
   record Found(FileHeader header, DiskFile file) {

@@ -3,14 +3,14 @@ package io.lightmq.core.storage.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.sim.PowerCut;
 import io.lightmq.core.sim.SimulatedDisk;
+import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import java.io.IOException;
-import io.lightmq.core.storage.Disk;
-import io.lightmq.core.storage.DiskFile;
-import io.lightmq.core.sim.FaultyDisk;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
