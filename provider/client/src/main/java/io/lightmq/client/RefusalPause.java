@@ -21,7 +21,10 @@ final class RefusalPause {
   /** What the broker refuses for want of room, so that no application has failed. */
   private static final Set<FaultCode> NO_ROOM =
       EnumSet.of(
-          FaultCode.DISK_FULL, FaultCode.MEMORY_FULL, FaultCode.LIMIT_REACHED, FaultCode.RETRY_LATER);
+          FaultCode.DISK_FULL,
+          FaultCode.MEMORY_FULL,
+          FaultCode.LIMIT_REACHED,
+          FaultCode.RETRY_LATER);
 
   /** What says only that something came of it; the reason is its cause, if there is one. */
   private static final Set<FaultCode> NO_REASON =

@@ -39,8 +39,7 @@ public interface Outlet {
    * @param seen exceptions from "never delivered before", rising by index
    * @param entries whole entries back to back, filled from 0 to {@code length}
    */
-  record Batch(
-      int consumerId, int pullId, int count, List<Seen> seen, Buffer entries, int length) {
+  record Batch(int consumerId, int pullId, int count, List<Seen> seen, Buffer entries, int length) {
     /** The same for another pull of the consumer, which it answers instead. */
     Batch answering(int pull) {
       return new Batch(consumerId, pull, count, seen, entries, length);

@@ -37,7 +37,8 @@ final class OverflowReads {
       int length = limit - at < Entry.HEADER_BYTES ? 0 : Entry.length(ahead, at);
       if (length < Entry.HEADER_BYTES || length > limit - at) {
         long last = part.from() + part.count() - 1;
-        throw damaged(part, next, last, "is not there; " + (limit - at) + " bytes of the run remain");
+        throw damaged(
+            part, next, last, "is not there; " + (limit - at) + " bytes of the run remain");
       }
       if (Entry.sequence(ahead, at) >= next) {
         if (!Entry.isIntact(ahead, at, limit) || Entry.sequence(ahead, at) != next) {

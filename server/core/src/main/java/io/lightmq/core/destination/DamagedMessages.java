@@ -75,9 +75,7 @@ public final class DamagedMessages {
   }
 
   private static List<SequenceRange> within(@Nullable Lane lane, SequenceRange range) {
-    return lane == null
-        ? List.of()
-        : lane.aside.within(range.lane(), range.from(), end(range));
+    return lane == null ? List.of() : lane.aside.within(range.lane(), range.from(), end(range));
   }
 
   private static void forget(@Nullable Lane lane, SequenceRange range) {

@@ -282,11 +282,7 @@ public final class Subscription {
 
   /** Messages in flight. */
   public long inFlight() {
-    long sum = 0;
-    for (Cursor cursor : cursors) {
-      sum += cursor.inFlight.size();
-    }
-    return sum;
+    return Arrays.stream(cursors).mapToLong(cursor -> cursor.inFlight.size()).sum();
   }
 
   /** The lowest unacknowledged sequence of a lane, or the lane's end. */
@@ -374,7 +370,7 @@ public final class Subscription {
     return cursor(lane).deliveries(sequence);
   }
 
-  /** Whether nothing is given out for now, because a message waits for its next attempt. */
+  /** Whether a message waits for its next attempt and nothing is given out. */
   public boolean isPaused() {
     return paused;
   }
@@ -440,16 +436,16 @@ public final class Subscription {
 
   /** One more attempt has failed with each of these messages that is not acknowledged. */
   public void attempted(List<SequenceRange> ranges) {
-    for (SequenceRange range : ranges) {
-      cursor(range.lane()).attempted(range.from(), range.from() + range.count());
-    }
+    ranges.forEach(each -> cursor(each.lane()).attempted(each.from(), end(each)));
+  }
+
+  private static long end(SequenceRange range) {
+    return range.from() + range.count();
   }
 
   /** What was counted of these as a failed attempt was none. */
   public void takeBackAttempts(List<SequenceRange> ranges) {
-    for (SequenceRange range : ranges) {
-      cursor(range.lane()).takeBackAttempts(range.from(), range.from() + range.count());
-    }
+    ranges.forEach(each -> cursor(each.lane()).takeBackAttempts(each.from(), end(each)));
   }
 
   /**

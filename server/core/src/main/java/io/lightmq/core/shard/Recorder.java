@@ -354,5 +354,4 @@ final class Recorder {
       }
     };
   }
-
 }

@@ -168,7 +168,8 @@ final class Runs {
   Checked check(int count, ByteBuffer messages, int userBytes) {
     if (count < 1 || count > ShardRecord.MAX_RUN) {
       throw new Refusal(
-          FaultCode.PROTOCOL_ERROR, "a run has 1 to " + ShardRecord.MAX_RUN + " messages, not " + count);
+          FaultCode.PROTOCOL_ERROR,
+          "a run has 1 to " + ShardRecord.MAX_RUN + " messages, not " + count);
     }
     int at = messages.position();
     int limit = messages.limit();

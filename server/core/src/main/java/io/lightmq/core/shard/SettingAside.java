@@ -53,8 +53,7 @@ final class SettingAside {
   private long untold;
   private long unreadableToldNanos = Long.MIN_VALUE;
 
-  SettingAside(
-      ShardState state, Recorder recorder, Ready ready, Counters counters, TurnTime time) {
+  SettingAside(ShardState state, Recorder recorder, Ready ready, Counters counters, TurnTime time) {
     this.state = state;
     this.recorder = recorder;
     this.ready = ready;

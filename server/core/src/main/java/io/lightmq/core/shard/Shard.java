@@ -173,7 +173,7 @@ final class Shard implements ShardBatch.Observer {
 
   private static void report(SnapshotStore.Loaded loaded) {
     for (String reason : loaded.rejected()) {
-      log.error("A snapshot is damaged and passed over, the one before it is used: {}", reason);
+      log.error("The newest snapshot is not there or damaged, an older one is used: {}", reason);
     }
     for (String orphan : loaded.orphans()) {
       log.info("No snapshot names segment {}; moved to orphaned/", orphan);

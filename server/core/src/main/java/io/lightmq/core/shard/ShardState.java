@@ -262,11 +262,7 @@ final class ShardState {
     Subscription opened =
         changing(record.destinationId())
             .open(
-                record.subscriptionId(),
-                record.kind(),
-                record.clientId(),
-                record.name(),
-                interest);
+                record.subscriptionId(), record.kind(), record.clientId(), record.name(), interest);
     opened.owned(record.owner());
     remember(opened);
   }

@@ -66,12 +66,9 @@ final class TurnTime {
    * lasted so long, also while the clock runs fast because it is behind the machine's time.
    */
   long after(long fromMillis, long durationMillis) {
-    long slack =
-        behindMillis == 0 ? 0 : Math.min(behindMillis, durationMillis / Clock.SLEW + 1);
+    long slack = behindMillis == 0 ? 0 : Math.min(behindMillis, durationMillis / Clock.SLEW + 1);
     long most = Long.MAX_VALUE / 4;
-    return durationMillis > most - fromMillis - slack
-        ? most
-        : fromMillis + durationMillis + slack;
+    return durationMillis > most - fromMillis - slack ? most : fromMillis + durationMillis + slack;
   }
 
   /** When a message expires that arrived at a time, 0 for never. */

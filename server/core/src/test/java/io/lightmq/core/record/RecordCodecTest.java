@@ -255,7 +255,8 @@ class RecordCodecTest {
     ByteBuffer bytes = everything().written();
     bytes.limit(Math.min(cut, bytes.limit()));
     try {
-      assertThat(RecordSamples.decode(64_000, bytes).size()).isLessThanOrEqualTo(PLAIN.size() + NEWER.size() + 2);
+      assertThat(RecordSamples.decode(64_000, bytes).size())
+          .isLessThanOrEqualTo(PLAIN.size() + NEWER.size() + 2);
     } catch (MalformedRecordException e) {
       assertThat(e).hasMessageContaining("offset");
     }

@@ -12,8 +12,7 @@ class SystemClockTest {
 
   private long nanos = 5 * SECOND + 123_456;
   private long shiftMillis = 1_800_000_000_000L;
-  private final SystemClock clock =
-      new SystemClock(() -> shiftMillis + nanos / MILLI, () -> nanos);
+  private final SystemClock clock = new SystemClock(() -> shiftMillis + nanos / MILLI, () -> nanos);
 
   private long machine() {
     return shiftMillis + nanos / MILLI;
@@ -68,7 +67,7 @@ class SystemClockTest {
   @Test
   void anArrivalIsNoEarlierThanNow() {
     long first = clock.arrivalMillis();
-    assertThat(first).isEqualTo(clock.wallMillis() );
+    assertThat(first).isEqualTo(clock.wallMillis());
     nanos += 1;
     assertThat(clock.wallMillis()).isEqualTo(first);
     assertThat(clock.arrivalMillis()).isEqualTo(first + 1);

@@ -10,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -109,8 +108,7 @@ class NeverEarlyTest {
 
     void pull(int messages, long parkMillis) {
       h.broker.submit(
-          new Command.Pull(
-              reader, 1, h.nextCorrelation(), messages, 1 << 20, (int) parkMillis));
+          new Command.Pull(reader, 1, h.nextCorrelation(), messages, 1 << 20, (int) parkMillis));
     }
   }
 

@@ -254,7 +254,8 @@ class SetAsideTest {
 
   @Test
   void aSelectorsViewLooksOnBehindItAndLooksAgainAtWhatIsRetried() throws Exception {
-    for (String selector : List.of("n >= 0", "JMSCorrelationID = 'k" + text(20).length() % 7 + "'")) {
+    for (String selector :
+        List.of("n >= 0", "JMSCorrelationID = 'k" + text(20).length() % 7 + "'")) {
       stored(QUEUE, 0);
       flip(20);
       h.open();

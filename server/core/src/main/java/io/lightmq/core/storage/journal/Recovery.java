@@ -5,7 +5,11 @@ import io.lightmq.core.storage.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * tail, since a recovery file that an aborted start left may be whole in the page cache only.
  */
 final class Recovery {
+  private static final Comparator<Map.Entry<Long, Integer>> BY_COUNT = Map.Entry.comparingByValue();
 
   /** A file found with a valid header under its own number. */
   record Found(FileHeader header, DiskFile file) {
@@ -147,7 +152,48 @@ final class Recovery {
         clean && !kept.isEmpty());
   }
 
+  /** All files have the size that is set, or all another one; else one of them is damaged. */
+  private void checkSizes() throws IOException {
+    Map<Long, Integer> sizes = new HashMap<>();
+    for (DiskFile file : opened) {
+      sizes.merge(file.size(), 1, Integer::sum);
+    }
+    long usual = settings.fileBytes();
+    if (!sizes.containsKey(usual)) {
+      usual = sizes.isEmpty() ? usual : Collections.max(sizes.entrySet(), BY_COUNT).getKey();
+    }
+    for (DiskFile file : opened) {
+      long size = file.size();
+      if (size != usual || size % JournalSettings.PAGE_BYTES != 0) {
+        throw new IOException(
+            "journal file "
+                + file.name()
+                + " is damaged: it has "
+                + size
+                + " bytes, but "
+                + (size == usual ? settings.fileBytes() : usual)
+                + " are expected; it was cut short or written over; restore the data directory"
+                + " from a backup");
+      }
+    }
+    for (DiskFile file : opened) {
+      long size = file.size();
+      if (size != settings.fileBytes()) {
+        throw new IOException(
+            "journal file "
+                + file.name()
+                + " has "
+                + size
+                + " bytes, but the setting says "
+                + settings.fileBytes()
+                + "; start with the size that the journal was made with, or, if that was never"
+                + " changed, restore the data directory from a backup");
+      }
+    }
+  }
+
   private void readHeaders() throws IOException {
+    List<Long> numbers = new ArrayList<>();
     for (String plain : disk.list(FilePool.FOLDER)) {
       long number = FilePool.number(plain);
       if (FilePool.isUnfinished(plain)) {
@@ -157,18 +203,13 @@ final class Recovery {
         continue;
       }
       highestNumber = Math.max(highestNumber, number);
-      DiskFile file = disk.open(FilePool.name(number));
-      opened.add(file);
-      if (file.size() != settings.fileBytes()) {
-        throw new IOException(
-            "journal file "
-                + file.name()
-                + " has "
-                + file.size()
-                + " bytes, but the setting says "
-                + settings.fileBytes()
-                + "; start with the size that the journal was made with");
-      }
+      numbers.add(number);
+      opened.add(disk.open(FilePool.name(number)));
+    }
+    checkSizes();
+    for (int i = 0; i < numbers.size(); i++) {
+      long number = numbers.get(i);
+      DiskFile file = opened.get(i);
       ByteBuffer page = ByteBuffer.allocate(JournalSettings.PAGE_BYTES);
       file.read(0, page);
       if (FileHeader.hasMagic(page) && FileHeader.version(page) > FileHeader.VERSION) {

@@ -95,7 +95,7 @@ public final class SnapshotStore {
         break;
       }
       try {
-        Snapshot snapshot = read(name, false);
+        Snapshot snapshot = readTwice(name);
         checkSegments(snapshot.segments(), segmentLengths);
         kept.add(new Kept(snapshot.offset(), snapshot.nextAddress(), snapshot.segments()));
         nextAddress = Math.max(nextAddress, snapshot.nextAddress());
@@ -111,6 +111,12 @@ public final class SnapshotStore {
       throw new IOException(
           "none of %d snapshots is valid; restore the data directory from a backup. %s"
               .formatted(names.size(), String.join("; ", rejected)));
+    }
+    long known = nextAddress;
+    if (names.size() == 1 && segmentLengths.keySet().stream().anyMatch(each -> each >= known)) {
+      rejected.add(
+          "%s/%s is the only one, and segments are there of a checkpoint behind it: that was cut off, or the snapshot that it had made was removed"
+              .formatted(FOLDER, names.get(0)));
     }
     nextAddress = Math.max(nextAddress, segmentFolder.end());
     orphans = segmentFolder.moveOrphans(named(kept).keySet());
@@ -131,6 +137,22 @@ public final class SnapshotStore {
                     segment.address(),
                     segment.bytes(),
                     length == null ? "is missing" : "has " + length));
+      }
+    }
+  }
+
+  /** A device may fail once; whoever is given up for that loses its segments to an older one. */
+  private Snapshot readTwice(String name) throws IOException {
+    try {
+      return read(name, false);
+    } catch (NewerSnapshotException e) {
+      throw e;
+    } catch (IOException e) {
+      try {
+        return read(name, false);
+      } catch (IOException again) {
+        again.addSuppressed(e);
+        throw again;
       }
     }
   }

@@ -87,7 +87,18 @@ class RefusedStartTest {
     file(1, FILE_BYTES);
     file(2, FILE_BYTES);
     file(3, FILE_BYTES / 2);
+    assertThatThrownBy(() -> recover(0))
+        .hasMessageContaining("3.jnl is damaged: it has " + FILE_BYTES / 2 + " bytes");
+    assertThat(open).isZero();
+  }
+
+  @Test
+  void allFilesOfAnotherLength() throws IOException {
+    file(1, FILE_BYTES / 2);
+    file(2, FILE_BYTES / 2);
     assertThatThrownBy(() -> recover(0)).hasMessageContaining("but the setting says");
+    file(3, FILE_BYTES / 2 + 100);
+    assertThatThrownBy(() -> recover(0)).hasMessageContaining("3.jnl is damaged");
     assertThat(open).isZero();
   }
 

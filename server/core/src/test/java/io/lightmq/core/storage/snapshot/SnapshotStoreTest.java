@@ -3,8 +3,11 @@ package io.lightmq.core.storage.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.sim.PowerCut;
 import io.lightmq.core.sim.SimulatedDisk;
+import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import java.io.IOException;
@@ -136,6 +139,40 @@ final class SnapshotStoreTest {
     SnapshotStore.Loaded loaded = open().load();
     assertThat(loaded.rejected().get(0)).contains("is missing");
     assertThat(loaded.snapshot().orElseThrow().offset()).isEqualTo(10);
+  }
+
+  /** A disk that does not give the newest snapshot so many times. */
+  private Disk failing(int[] failures) {
+    return new FaultyDisk(disk) {
+      @Override
+      protected int read(DiskFile file, long at, ByteBuffer into) throws IOException {
+        if (file.name().contains(file(20)) && failures[0]-- > 0) {
+          throw new IOException("Input/output error");
+        }
+        return super.read(file, at, into);
+      }
+    };
+  }
+
+  @Test
+  void aSnapshotThatCannotBeReadOnceIsReadAgain() throws IOException {
+    SnapshotStore store = open();
+    store.publish(snapshot(10));
+    store.publish(snapshot(20));
+    SnapshotStore.Loaded loaded = SnapshotStore.open(failing(new int[] {1}), STORE).load();
+    assertThat(loaded.rejected()).isEmpty();
+    assertThat(loaded.snapshot().orElseThrow().offset()).isEqualTo(20);
+  }
+
+  @Test
+  void aNewestSnapshotThatWasRemovedIsTold() throws IOException {
+    SnapshotStore store = open();
+    store.publish(snapshot(10, segment(0, 100)));
+    store.publish(snapshot(20, segment(100, 50)));
+    disk.delete(file(20));
+    SnapshotStore.Loaded loaded = open().load();
+    assertThat(loaded.snapshot().orElseThrow().offset()).isEqualTo(10);
+    assertThat(loaded.rejected()).singleElement().asString().contains("removed");
   }
 
   @Test
@@ -280,9 +317,8 @@ final class SnapshotStoreTest {
     SnapshotStore store = open();
     store.publish(snapshot(10));
     store.publish(snapshot(20));
-    disk.fail(SimulatedDisk.Operation.READ, 2);
 
-    SnapshotStore.Loaded loaded = open().load();
+    SnapshotStore.Loaded loaded = SnapshotStore.open(failing(new int[] {9}), STORE).load();
     assertThat(loaded.snapshot().orElseThrow().offset()).isEqualTo(10);
     assertThat(loaded.rejected().get(0)).contains(file(20)).contains("Input/output error");
   }
