@@ -61,6 +61,11 @@ final class ClientIdOwners {
     }
   }
 
+  /** Whether there are durable subscriptions of a client id. */
+  boolean knows(String clientId) {
+    return known.containsKey(clientId);
+  }
+
   /** The user whose a client id is, null if it is nobody's. */
   @Nullable String owner(String clientId) {
     Known of = known.get(clientId);

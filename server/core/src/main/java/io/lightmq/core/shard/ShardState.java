@@ -112,9 +112,9 @@ final class ShardState {
     return durableSubscriptions.get(key);
   }
 
-  /** Whether a durable subscription belongs to a client id; looks at all of them. */
+  /** Whether a durable subscription belongs to a client id. */
   boolean hasDurableOf(String clientId) {
-    return durableSubscriptions.keySet().stream().anyMatch(key -> clientId.equals(key.clientId()));
+    return clientIdOwners.knows(clientId);
   }
 
   /** Whose the client ids of durable subscriptions are. */

@@ -1,9 +1,11 @@
 package io.lightmq.node.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
+import io.lightmq.spi.Principal;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.Protocol;
@@ -15,6 +17,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -220,5 +223,16 @@ class HandshakeTest {
     assertThat(bare.stream().filter(EmbeddedChannel::isActive).count())
         .isEqualTo(Places.HALF_OPEN_PER_ADDRESS);
     assertThat(harness.connections.refused()).isEqualTo(1_000 - Places.HALF_OPEN_PER_ADDRESS);
+  }
+
+  /** It stands in front of each message, with a byte for its length. */
+  @Test
+  void aUserNameThatNoMessageCanCarryIsNoUser() {
+    assertThat(new Principal("\u20ac".repeat(85), Set.of()).name()).hasSize(85);
+    assertThatThrownBy(() -> new Principal("\u20ac".repeat(85) + "a", Set.of()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("256");
+    assertThatThrownBy(() -> new Principal("", Set.of()))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 }
