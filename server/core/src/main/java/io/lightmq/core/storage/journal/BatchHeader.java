@@ -91,17 +91,19 @@ record BatchHeader(
         bytes.getInt(at + 56));
   }
 
-  /**
-   * The version of a batch of this store that begins at a place, 0 if there is none; its other
-   * fields may have moved, these never do.
-   */
-  static int versionAt(ByteBuffer bytes, long store, long file, long offset) {
+  /** The header of a batch of a newer version; what is told it never moves. Null if it is none. */
+  static @Nullable BatchHeader newer(ByteBuffer bytes, long store, long file, long offset) {
     boolean isOne =
         bytes.getInt(0) == MAGIC
+            && (bytes.get(4) & 0xff) > VERSION
             && bytes.getLong(8) == store
             && bytes.getLong(16) == file
-            && bytes.getLong(24) == offset;
-    return isOne ? bytes.get(4) & 0xff : 0;
+            && bytes.getLong(24) == offset
+            && bytes.getInt(32) >= BYTES;
+    return isOne
+        ? new BatchHeader(
+            0, store, file, offset, bytes.getInt(32), bytes.getInt(CRC_AT), 0, 0, 0)
+        : null;
   }
 
   /** Whether the CRC over the whole batch, which begins at the buffer's position, is right. */

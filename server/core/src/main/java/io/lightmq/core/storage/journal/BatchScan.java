@@ -50,8 +50,12 @@ final class BatchScan {
       return;
     }
     ByteBuffer bytes = bytes(in, place, BatchHeader.BYTES);
-    int version = BatchHeader.versionAt(bytes, store, number, offset);
-    if (version > BatchHeader.VERSION) {
+    int version = bytes.get(4) & 0xff;
+    BatchHeader newer = BatchHeader.newer(bytes, store, number, offset);
+    // Without the right crc it is a torn or damaged batch, whose version may be what is damaged.
+    if (newer != null
+        && newer.length() <= fileBytes - place
+        && newer.matches(bytes(in, place, newer.length()))) {
       throw new IOException(
           "journal file %s: the batch at offset %d has version %d, and this broker reads up to %d; start it with the newer release"
               .formatted(in.name(), offset, version, BatchHeader.VERSION));
