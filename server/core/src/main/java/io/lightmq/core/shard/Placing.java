@@ -234,6 +234,7 @@ final class Placing {
   /** Puts messages into volatile lanes; {@link #showVolatile} or the recorder shows them then. */
   void storeVolatile(
       PeerSession session, Destination destination, boolean persistent, Runs.Checked run) {
+    recorder.changing();
     for (LaneRun part : run.byPriority()) {
       VolatileLane lane = destination.swift(part.priority());
       long first = recorder.firstSequence(lane, part.count());

@@ -147,14 +147,7 @@ final class Sessions {
   }
 
   private void checkFree(String clientId) {
-    if (clientId.isEmpty() || clientId.length() > Subscribing.MAX_NAME_CHARS) {
-      throw new Refusal(
-          FaultCode.BAD_REQUEST,
-          "a client id has 1 to "
-              + Subscribing.MAX_NAME_CHARS
-              + " characters, this one has "
-              + clientId.length());
-    }
+    ClientText.name(FaultCode.BAD_REQUEST, "a client id", clientId);
     if (!mayBeClientId(clientId, state::hasDurableOf)) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,

@@ -35,6 +35,7 @@ final class ShardParts {
   private final Counters counters = new Counters();
   private final BatchBuilder batch;
   private final Recorder recorder;
+  private final Unforeseen unforeseen;
   private final Dispatcher dispatcher;
   private final Sessions sessions;
   private final Settlements settlements;
@@ -73,6 +74,7 @@ final class ShardParts {
     this.time = new TurnTime(clock);
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal, time);
+    this.unforeseen = new Unforeseen(recorder, counters, time);
     Later later = new Later();
     this.dispatcher = new Dispatcher(window, fetcher, beside, later);
     recorder.touches(later);
@@ -90,7 +92,9 @@ final class ShardParts {
             ready,
             counters,
             time,
-            later::wake);
+            later::wake,
+            recorder,
+            unforeseen);
     this.withheld = new Withheld(ready, time);
     this.settingAside = new SettingAside(state, recorder, ready, counters, time);
     this.deadLetters =
@@ -104,8 +108,8 @@ final class ShardParts {
         new Delays(
             state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
     this.retries = new Retries(mover, subscribing, time, later::soon);
-    DeadLetterAdministration letters =
-        new DeadLetterAdministration(state, reads, retries, time, later::soon);
+    LetterScan scans = new LetterScan(reads, later::soon, recorder, unforeseen);
+    DeadLetterAdministration letters = new DeadLetterAdministration(state, scans, retries, time);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings);
@@ -139,7 +143,8 @@ final class ShardParts {
             attempts,
             later,
             matchings,
-            work);
+            work,
+            unforeseen);
     Consuming consuming =
         new Consuming(
             state,
@@ -163,10 +168,10 @@ final class ShardParts {
             ready,
             delays,
             letters,
-            new DelayAdministration(state, delays, reads, recorder, later, time, later::soon),
+            new DelayAdministration(state, delays, scans, recorder, later, time, later::soon),
             new DamagedAdministration(state, delays, recorder, later, ready),
             settings.maxBatchBytes());
-    this.commands = new Commands(sessions, publishing, consuming, administration);
+    this.commands = new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
     this.runner = maker.make(this);
     later.runner = runner;
@@ -297,6 +302,10 @@ final class ShardParts {
 
   Recorder recorder() {
     return recorder;
+  }
+
+  Unforeseen unforeseen() {
+    return unforeseen;
   }
 
   Dispatcher dispatcher() {

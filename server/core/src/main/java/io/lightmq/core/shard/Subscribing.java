@@ -34,9 +34,6 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Subscribing {
-  /** The longest name of a subscription, and the longest client id. */
-  static final int MAX_NAME_CHARS = 512;
-
   static final long VOLATILE_ID = 1L << 62;
 
   /** The lower bits of such an id count in this process; above them stands the shard epoch. */
@@ -238,6 +235,10 @@ final class Subscribing {
     if (text == null) {
       return null;
     }
+    if (!ClientText.isWellFormed(text)) {
+      throw new Refusal(
+          FaultCode.INVALID_SELECTOR, "the selector has half of a surrogate pair without the other");
+    }
     try {
       return Selector.parse(text);
     } catch (InvalidSelectorException e) {
@@ -259,18 +260,10 @@ final class Subscribing {
   }
 
   private static SubscriptionKey key(PeerSession session, @Nullable String name) {
-    if (name == null || name.isEmpty()) {
-      throw new Refusal(FaultCode.INVALID_SUBSCRIPTION, "the subscription has no name");
-    }
-    if (name.length() > MAX_NAME_CHARS) {
-      throw new Refusal(
-          FaultCode.INVALID_SUBSCRIPTION,
-          "a subscription's name has at most "
-              + MAX_NAME_CHARS
-              + " characters, this one has "
-              + name.length());
-    }
-    return new SubscriptionKey(session.clientId(), name);
+    return new SubscriptionKey(
+        session.clientId(),
+        ClientText.name(
+            FaultCode.INVALID_SUBSCRIPTION, "the name of a subscription", name == null ? "" : name));
   }
 
   /** A name that is about to be kept; one of an older broker is taken as it is. */

@@ -327,6 +327,7 @@ final class Transactions {
     if (mark != null) {
       record(session, link.id(), number, plan, mark);
     } else if (number > 0) {
+      recorder.changing();
       state.links().taken(link.id(), number);
     }
     for (Placed placed : plan.swift) {
