@@ -87,8 +87,7 @@ public sealed interface Frame {
     }
 
     /** What is said to a client that does not know the feature. */
-    public Attached(
-        int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes) {
+    public Attached(int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes) {
       this(correlation, last, outcomes, creditBytes, Knowledge.UNTOLD);
     }
   }

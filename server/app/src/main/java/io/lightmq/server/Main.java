@@ -1,7 +1,7 @@
 package io.lightmq.server;
 
-import io.lightmq.server.admin.DeadLettersCommand;
 import io.lightmq.server.admin.DamagedCommand;
+import io.lightmq.server.admin.DeadLettersCommand;
 import io.lightmq.server.admin.DelayedCommand;
 import io.lightmq.server.admin.DestinationCommand;
 import io.lightmq.server.admin.StatusCommand;
@@ -80,7 +80,6 @@ public final class Main implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(),
-        "name a command: " + String.join(", ", spec.subcommands().keySet()));
+        spec.commandLine(), "name a command: " + String.join(", ", spec.subcommands().keySet()));
   }
 }

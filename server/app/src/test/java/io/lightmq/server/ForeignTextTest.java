@@ -75,7 +75,8 @@ class ForeignTextTest {
   private static final int MAX_ANSWERED_BYTES = 3_000;
 
   /** What must never come out as it went in. */
-  private static final String FORGED = "\n2026-11-30 ERROR [shard] forged\u001b[2J\u009b\u202e\u0000";
+  private static final String FORGED =
+      "\n2026-11-30 ERROR [shard] forged\u001b[2J\u009b\u202e\u0000";
 
   private static final List<byte[]> HOSTILE =
       List.of(
@@ -146,8 +147,7 @@ class ForeignTextTest {
     Map<String, Attack> all = new LinkedHashMap<>();
     all.put("Hello.product", new Attack(At.HELLO, text -> new Frame.Hello(7, 9, 0, text)));
     all.put(
-        "AuthStart.mechanism",
-        new Attack(At.AUTH, text -> new Frame.AuthStart(text, new byte[0])));
+        "AuthStart.mechanism", new Attack(At.AUTH, text -> new Frame.AuthStart(text, new byte[0])));
     all.put(
         "AuthStart.data",
         new Attack(
@@ -156,22 +156,23 @@ class ForeignTextTest {
                 new Frame.AuthStart(
                     "SCRAM-SHA-256", ("n,,n=" + text + ",r=nonce").getBytes(UTF_8))));
     all.put(
-        "Attach.clientId",
-        new Attack(At.ATTACH, text -> new Frame.Attach(1, link, 1, 1, text)));
+        "Attach.clientId", new Attack(At.ATTACH, text -> new Frame.Attach(1, link, 1, 1, text)));
     all.put("SetClientId.clientId", new Attack(At.OPEN, text -> new Frame.SetClientId(9, text)));
     all.put("Goodbye.text", new Attack(At.OPEN, text -> new Frame.Goodbye(FaultCode.OK, text)));
     all.put(
         "AttachProducer.destination",
         new Attack(At.OPEN, text -> new Frame.AttachProducer(9, 9, 1, queue(text))));
     all.put(
-        "AttachConsumer.destination", new Attack(At.OPEN, text -> consumer(queue(text), null, null)));
+        "AttachConsumer.destination",
+        new Attack(At.OPEN, text -> consumer(queue(text), null, null)));
     all.put(
         "AttachConsumer.subscription",
         new Attack(At.OPEN, text -> consumer(topic("prices"), text, null)));
     all.put(
         "AttachConsumer.selector",
         new Attack(At.OPEN, text -> consumer(queue("orders"), null, text)));
-    all.put("Unsubscribe.subscription", new Attack(At.OPEN, text -> new Frame.Unsubscribe(9, text)));
+    all.put(
+        "Unsubscribe.subscription", new Attack(At.OPEN, text -> new Frame.Unsubscribe(9, text)));
     all.put(
         "DeleteTemporary.destination",
         new Attack(
@@ -180,8 +181,7 @@ class ForeignTextTest {
                 new Frame.DeleteTemporary(
                     9, new DestinationName(DestinationKind.TEMPORARY_QUEUE, text))));
     all.put(
-        "Return.cause",
-        new Attack(At.OPEN, text -> new Frame.Return(9, List.of(), true, text)));
+        "Return.cause", new Attack(At.OPEN, text -> new Frame.Return(9, List.of(), true, text)));
     all.put("Admin.verb", new Attack(At.OPEN, text -> new Frame.Admin(9, text, Map.of())));
     all.put(
         "Admin.arguments",
@@ -331,8 +331,7 @@ class ForeignTextTest {
   }
 
   private void signIn(Socket socket, DataInputStream in) throws IOException {
-    ScramClient scram =
-        new ScramClient("admin", password, new SecureRandom());
+    ScramClient scram = new ScramClient("admin", password, new SecureRandom());
     send(socket, new Frame.AuthStart("SCRAM-SHA-256", scram.first()), null);
     try {
       Frame.AuthChallenge challenge =
@@ -391,10 +390,7 @@ class ForeignTextTest {
     }
     Set<String> fromBroker =
         Set.of(
-            "AdminResult.json",
-            "AuthDone.userName",
-            "Fault.text",
-            "TemporaryCreated.destination");
+            "AdminResult.json", "AuthDone.userName", "Fault.text", "TemporaryCreated.destination");
     List<String> covered = new ArrayList<>(attacks().keySet());
     covered.addAll(fromBroker);
     assertThat(covered).containsAll(texts);

@@ -239,8 +239,7 @@ class ServerTest {
         .isZero();
     assertThat(commandWith(first.toString(), "list", "--user", "ada")).isEqualTo(4);
     assertThat(commandWith(second.toString(), "list", "--user", "ada")).isEqualTo(1);
-    assertThat(
-            lightmq("user", "add", "boss", "--role", "admin", "--new-password-file", first + ""))
+    assertThat(lightmq("user", "add", "boss", "--role", "admin", "--new-password-file", first + ""))
         .isZero();
     assertThat(commandWith(first.toString(), "list", "--user", "boss")).isZero();
     assertThat(lightmq("user", "list")).isZero();

@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /** How many file handles the process may have, and whether they are enough for its settings. */
 final class FileHandles {
-  /** Journal, segments, overflow, the admin port and the Java runtime together, with some reserve. */
+  /**
+   * Journal, segments, overflow, the admin port and the Java runtime together, with some reserve.
+   */
   static final int BESIDES_CONNECTIONS = 1_000;
 
   private FileHandles() {}

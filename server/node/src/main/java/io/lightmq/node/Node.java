@@ -195,7 +195,9 @@ public final class Node implements AutoCloseable {
         credit.settings().budgetBytes());
   }
 
-  /** How long the broker's turn lasts that is under way, in nanoseconds; 0 if none is. Any thread. */
+  /**
+   * How long the broker's turn lasts that is under way, in nanoseconds; 0 if none is. Any thread.
+   */
   public long turnNanos() {
     return broker.turnNanos();
   }

@@ -72,8 +72,7 @@ final class Verbs implements NodeVerbs {
     }
   }
 
-  private void executeNow(
-      Peer peer, int correlation, String verb, Map<String, String> arguments) {
+  private void executeNow(Peer peer, int correlation, String verb, Map<String, String> arguments) {
     Peer.Reply reply = answer(peer, verb, arguments);
     peer.reply(correlation, reply);
     Runnable action = stop;
@@ -181,9 +180,7 @@ final class Verbs implements NodeVerbs {
           "this broker is a part of another program and ends with it");
     }
     log.info(
-        "Asked to stop by {} from {}",
-        Printable.of(peer.userName()),
-        Printable.of(peer.address()));
+        "Asked to stop by {} from {}", Printable.of(peer.userName()), Printable.of(peer.address()));
     json.text("stopping", "true").number("pid", ProcessHandle.current().pid());
   }
 
@@ -209,7 +206,8 @@ final class Verbs implements NodeVerbs {
         .number("destinations", broker.destinations().size())
         .number("backlog", backlog)
         .number("delayed", broker.totals().moves().delayed())
-        .text("publishesPaused", broker.publishesPaused().isEmpty() ? "no" : broker.publishesPaused())
+        .text(
+            "publishesPaused", broker.publishesPaused().isEmpty() ? "no" : broker.publishesPaused())
         .number("journalUsedBytes", broker.journal().usedBytes())
         .number("journalCapacityBytes", broker.journal().capacityBytes())
         .number("segmentBytes", broker.checkpoints().segmentBytes())

@@ -51,6 +51,7 @@ class PrintableTest {
 
   @Test
   void labelsStayDistinctHoweverLong() {
-    assertThat(Printable.escaped("a".repeat(300) + "\u0000")).isEqualTo("a".repeat(300) + "\\u0000");
+    assertThat(Printable.escaped("a".repeat(300) + "\u0000"))
+        .isEqualTo("a".repeat(300) + "\\u0000");
   }
 }

@@ -37,7 +37,9 @@ public final class DestinationCommand implements Runnable {
         }
       }
       throw new TypeConversionException(
-          "'" + text + "' is neither queue nor topic; write the kind before the name, as in: queue "
+          "'"
+              + text
+              + "' is neither queue nor topic; write the kind before the name, as in: queue "
               + text);
     }
   }

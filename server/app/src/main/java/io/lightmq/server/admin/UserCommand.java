@@ -126,8 +126,7 @@ public final class UserCommand implements Runnable {
             print("added  " + Printable.of(name) + "\n");
           });
     }
-    return broker.run(
-        "user.add", Map.of("name", name, "role", role, "credential", made.text()));
+    return broker.run("user.add", Map.of("name", name, "role", role, "credential", made.text()));
   }
 
   @Command(
@@ -207,8 +206,7 @@ public final class UserCommand implements Runnable {
               + " characters, this one has "
               + password.length());
     }
-    return ScramCredential.create(
-        password, ScramCredential.DEFAULT_ITERATIONS, new SecureRandom());
+    return ScramCredential.create(password, ScramCredential.DEFAULT_ITERATIONS, new SecureRandom());
   }
 
   private String newPassword(@Nullable Path file, String name) {

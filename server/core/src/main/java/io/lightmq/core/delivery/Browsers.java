@@ -62,9 +62,7 @@ public final class Browsers {
   /** The next message, in {@link #scratch}, if it takes too long to be looked at on the shard. */
   private boolean metLong;
 
-
-  Browsers(
-      Window window, Fetcher fetcher, Beside beside, Decisions decisions, Batches batches) {
+  Browsers(Window window, Fetcher fetcher, Beside beside, Decisions decisions, Batches batches) {
     this.window = window;
     this.beside = beside;
     this.work = beside.work();
@@ -111,14 +109,18 @@ public final class Browsers {
     return sum;
   }
 
+  /** How many a recipient has open. */
+  public int count(Recipient recipient) {
+    return open.getOrDefault(recipient, Map.of()).size();
+  }
+
   /** Whether a browser is open. */
   public boolean isOpen(Recipient recipient, int consumerId) {
     return find(recipient, consumerId) != null;
   }
 
   private @Nullable Browser find(Recipient recipient, int consumerId) {
-    Map<Integer, Browser> of = open.get(recipient);
-    return of == null ? null : of.get(consumerId);
+    return open.getOrDefault(recipient, Map.of()).get(consumerId);
   }
 
   /** Closes a browser, if it is open; its pull ends without an answer. */
@@ -565,8 +567,7 @@ public final class Browsers {
   }
 
   /** Moves together what of a fetch is to be shown; the look goes on behind it. */
-  private int keepWanted(
-      Browser browser, Fetch fetch, ByteBuffer bytes, @Nullable BitSet wanted) {
+  private int keepWanted(Browser browser, Fetch fetch, ByteBuffer bytes, @Nullable BitSet wanted) {
     Consumer consumer = browser.consumer;
     Subscription subscription = consumer.subscription();
     gather.clear();

@@ -182,7 +182,11 @@ public record DestinationSettings(
       return Integer.parseInt(text.trim());
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(
-          "max-attempts is \"" + Printable.of(text) + "\" but must be 0 to " + MAX_ATTEMPTS + ", 0 for no limit",
+          "max-attempts is \""
+              + Printable.of(text)
+              + "\" but must be 0 to "
+              + MAX_ATTEMPTS
+              + ", 0 for no limit",
           e);
     }
   }
@@ -195,7 +199,8 @@ public record DestinationSettings(
       }
       known.append(known.isEmpty() ? "" : ", ").append(lower(each));
     }
-    throw new IllegalArgumentException(key + " is \"" + Printable.of(text) + "\" but must be one of " + known);
+    throw new IllegalArgumentException(
+        key + " is \"" + Printable.of(text) + "\" but must be one of " + known);
   }
 
   private static String lower(Enum<?> value) {

@@ -86,7 +86,8 @@ public final class RedeliverySchedule {
     try {
       return Integer.parseInt(digits);
     } catch (NumberFormatException e) {
-      throw wrong(whole, "\"" + Printable.of(digits) + "\" is no number up to " + Integer.MAX_VALUE);
+      throw wrong(
+          whole, "\"" + Printable.of(digits) + "\" is no number up to " + Integer.MAX_VALUE);
     }
   }
 

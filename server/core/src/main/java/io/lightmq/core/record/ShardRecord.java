@@ -268,8 +268,7 @@ public sealed interface ShardRecord {
    *
    * @param reason what the read said, for people
    */
-  record SetAside(
-      long destinationId, AsideAction action, List<SequenceRange> ranges, String reason)
+  record SetAside(long destinationId, AsideAction action, List<SequenceRange> ranges, String reason)
       implements ShardRecord {
     public SetAside {
       ranges = List.copyOf(ranges);

@@ -12,7 +12,11 @@ final class AdminArguments {
   static void check(Command.Admin command, List<String> known) {
     for (String argument : command.arguments().keySet()) {
       if (!known.contains(argument)) {
-        throw wrong("argument " + Printable.of(argument) + " is unknown; known are " + String.join(", ", known));
+        throw wrong(
+            "argument "
+                + Printable.of(argument)
+                + " is unknown; known are "
+                + String.join(", ", known));
       }
     }
   }

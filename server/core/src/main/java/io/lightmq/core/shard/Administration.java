@@ -104,7 +104,10 @@ final class Administration {
     if (!VERBS.contains(command.verb())) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,
-          "verb " + Printable.of(command.verb()) + " is unknown; " + nearest(command.verb(), VERBS));
+          "verb "
+              + Printable.of(command.verb())
+              + " is unknown; "
+              + nearest(command.verb(), VERBS));
     }
     if (command.verb().startsWith("dead-letters.")) {
       letters.execute(command);
@@ -433,7 +436,8 @@ final class Administration {
       case "topic" -> DestinationKind.TOPIC;
       default ->
           throw new Refusal(
-              FaultCode.BAD_REQUEST, "kind " + Printable.of(kind) + " is unknown; known are queue and topic");
+              FaultCode.BAD_REQUEST,
+              "kind " + Printable.of(kind) + " is unknown; known are queue and topic");
     };
   }
 

@@ -43,7 +43,8 @@ final class ClientText {
   static String name(FaultCode code, String what, String text) {
     if (text.isEmpty() || text.length() > MAX_NAME_CHARS) {
       throw new Refusal(
-          code, what + " has 1 to " + MAX_NAME_CHARS + " characters, this one has " + text.length());
+          code,
+          what + " has 1 to " + MAX_NAME_CHARS + " characters, this one has " + text.length());
     }
     if (!isWellFormed(text)) {
       throw new Refusal(code, what + " has no halves of surrogate pairs, this one has");

@@ -55,8 +55,7 @@ final class DamagedAdministration {
     String json =
         switch (command.verb()) {
           case "damaged.list" ->
-              list(
-                  places(command), AdminArguments.number(command, "limit", 100, MAX_LIMIT));
+              list(places(command), AdminArguments.number(command, "limit", 100, MAX_LIMIT));
           case "damaged.retry" -> settle(places(command), AsideAction.GIVEN_BACK, "retried");
           case "damaged.drop" -> settle(places(command), AsideAction.DROPPED, "dropped");
           default ->

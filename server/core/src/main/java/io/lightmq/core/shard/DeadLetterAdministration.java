@@ -42,8 +42,7 @@ final class DeadLetterAdministration {
   private final Retries retries;
   private final TurnTime time;
 
-  DeadLetterAdministration(
-      ShardState state, LetterScan scans, Retries retries, TurnTime time) {
+  DeadLetterAdministration(ShardState state, LetterScan scans, Retries retries, TurnTime time) {
     this.state = state;
     this.scans = scans;
     this.retries = retries;
@@ -60,7 +59,9 @@ final class DeadLetterAdministration {
       case "dead-letters.retry" -> retry(queue, command);
       default ->
           throw AdminArguments.wrong(
-              "verb " + Printable.of(command.verb()) + " is unknown; known are dead-letters.list, show, retry");
+              "verb "
+                  + Printable.of(command.verb())
+                  + " is unknown; known are dead-letters.list, show, retry");
     }
   }
 

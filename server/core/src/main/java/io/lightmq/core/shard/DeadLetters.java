@@ -131,7 +131,7 @@ final class DeadLetters {
     if (queue == null) {
       return new Mover.Goal(null, ByteBuffer.allocate(0), 0, reason);
     }
-    Destination to = subscribing.resolve(ClientText.destination(DestinationKind.QUEUE, queue), true);
+    Destination to = subscribing.resolveOwn(ClientText.destination(DestinationKind.QUEUE, queue));
     int at = Entry.messageOffset(entry, 0);
     int bytes = Entry.messageBytes(entry, 0);
     ByteBuffer message = entry.slice(at, bytes);
@@ -198,9 +198,7 @@ final class DeadLetters {
           settings.redelivery(),
           to == null ? "is dropped, as dead-letter = none says" : "goes to " + to.name().shown(),
           last == null ? "unknown" : Printable.of(last.user()) + "@" + last.connectionId(),
-          last == null || last.exception() == null
-              ? "unknown"
-              : Printable.of(last.exception()));
+          last == null || last.exception() == null ? "unknown" : Printable.of(last.exception()));
     }
   }
 

@@ -209,7 +209,9 @@ final class DelayAdministration {
         && !holder.isInFlight(found.lane(), found.sequence())) {
       throw new Refusal(
           FaultCode.RETRY_LATER,
-          "message " + Printable.of(id) + " is so new that it is not confirmed to its sender yet; cancel again");
+          "message "
+              + Printable.of(id)
+              + " is so new that it is not confirmed to its sender yet; cancel again");
     }
     if (!free) {
       throw new Refusal(

@@ -2,7 +2,9 @@ package io.lightmq.core.shard;
 
 import io.lightmq.wire.entry.Printable;
 
-/** Builds the JSON that answers an admin verb: objects and arrays nest, names and texts are escaped. */
+/**
+ * Builds the JSON that answers an admin verb: objects and arrays nest, names and texts are escaped.
+ */
 public final class JsonWriter {
   private final StringBuilder out = new StringBuilder(256);
   private boolean first = true;

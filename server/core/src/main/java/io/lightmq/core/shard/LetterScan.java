@@ -70,7 +70,12 @@ final class LetterScan {
         if (from >= 0) {
           int count = queue.readableRun(lane.code(), from, SLICE_COUNT);
           reads.read(
-              queue, lane, from, count, SLICE_BYTES, (entries, failure) -> took(lane, from, entries));
+              queue,
+              lane,
+              from,
+              count,
+              SLICE_BYTES,
+              (entries, failure) -> took(lane, from, entries));
           return;
         }
         lanes.remove(0);

@@ -167,7 +167,12 @@ final class MetricsTaker {
                 parts.mover().size(),
                 parts.mover().failing(),
                 parts.withheld().size(),
-                parts.delays().waiting())),
+                parts.delays().waiting()),
+            new BrokerMetrics.NamedUse(
+                parts.budget().used(),
+                parts.budget().limit(),
+                parts.budget().refused(),
+                counters.unforeseen)),
         destinations.destinations(),
         destinations.others());
   }
@@ -236,8 +241,7 @@ final class MetricsTaker {
     long oldest = 0;
     for (DurableLane lane : destination.durableLanes()) {
       if (subscription.backlog(lane) > 0) {
-        long millis =
-            oldestMillis(lane, subscription.firstUnacknowledged(lane), published);
+        long millis = oldestMillis(lane, subscription.firstUnacknowledged(lane), published);
         oldest = oldest == 0 ? millis : Math.min(oldest, millis);
       }
     }

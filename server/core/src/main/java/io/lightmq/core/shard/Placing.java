@@ -31,6 +31,7 @@ final class Placing {
   private final Runs runs;
   private final Selecting selecting;
   private final Overflow overflow;
+  private final NamedBudget budget;
   private boolean diskFull;
 
   Placing(
@@ -40,7 +41,9 @@ final class Placing {
       TurnTime time,
       Counters counters,
       Overflow overflow,
-      Work work) {
+      Work work,
+      NamedBudget budget) {
+    this.budget = budget;
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
@@ -132,6 +135,17 @@ final class Placing {
     return wanted.count() == 0
         ? Placement.NOWHERE
         : destination.placement(persistent && Selecting.isWantedDurably(destination, wanted));
+  }
+
+  /** Refuses messages whose priorities need lanes for which there is no heap. */
+  void checkLanes(Destination destination, Placement placement, int priorities) {
+    long bytes =
+        placement == Placement.NOWHERE
+            ? 0
+            : destination.laneBytes(placement == Placement.DURABLE, priorities);
+    if (bytes > 0) {
+      budget.take("the first message of a priority in " + destination.name().shown(), bytes);
+    }
   }
 
   /** Refuses persistent messages while the disk guard does. */

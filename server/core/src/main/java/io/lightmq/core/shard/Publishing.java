@@ -251,6 +251,7 @@ final class Publishing {
     }
     Runs.Checked wanted = placing.select(session, destination, run, matchings.of(command, 0));
     Placement placement = Placing.placement(destination, persistent, wanted);
+    placing.checkLanes(destination, placement, wanted.priorities());
     if (placement == Placement.DURABLE) {
       placing.checkDisk();
       placing.storeDurable(session, link.id(), command.number(), destination, wanted);

@@ -155,7 +155,9 @@ final class Retries {
     throw new Refusal(
         FaultCode.INVALID_SUBSCRIPTION,
         origin.subscription() == null
-            ? "it came from a subscription of topic " + Printable.of(origin.name()) + " without a name"
+            ? "it came from a subscription of topic "
+                + Printable.of(origin.name())
+                + " without a name"
             : "there is no " + origin);
   }
 

@@ -2,10 +2,12 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.NamedHeap;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.LinkClosed;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Links;
 import io.lightmq.core.transaction.Outcome;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
@@ -29,6 +31,7 @@ final class Sessions {
   private final Attempts attempts;
   private final TurnTime time;
   private final Matchings matchings;
+  private final NamedBudget budget;
   private final Map<Long, PeerSession> byConnection = new HashMap<>();
   private final Map<UUID, PeerSession> byLink = new HashMap<>();
   private final Map<String, PeerSession> byClientId = new HashMap<>();
@@ -40,8 +43,10 @@ final class Sessions {
       Subscribing subscribing,
       Attempts attempts,
       TurnTime time,
-      Matchings matchings) {
+      Matchings matchings,
+      NamedBudget budget) {
     this.matchings = matchings;
+    this.budget = budget;
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
@@ -79,9 +84,7 @@ final class Sessions {
 
   /** A temporary destination is about to be deleted by somebody else. */
   void forgetTemporary(Destination temporary) {
-    byConnection
-        .values()
-        .forEach(session -> session.temporaries().remove(temporary.name(), temporary));
+    byConnection.values().forEach(session -> subscribing.forget(session, temporary));
   }
 
   // ---- attach ----
@@ -110,6 +113,11 @@ final class Sessions {
     if (command.clientId() != null) {
       checkFree(command.clientId());
     }
+    budget.takeOfReserve(
+        "a connection",
+        NamedBudget.CONNECTION
+            + NamedHeap.text(command.clientId())
+            + (known == null ? Links.LINK_BYTES : 0));
     recorder.record(new LinkAttached(command.linkId(), Math.max(1, command.answersFrom())));
     Link link = state.links().find(command.linkId());
     if (link == null) {
@@ -124,6 +132,7 @@ final class Sessions {
     if (command.clientId() != null) {
       claim(session, command.clientId());
     }
+    subscribing.settle(session);
     List<Peer.Outcome> outcomes = new ArrayList<>();
     for (Outcome outcome : link.outcomes()) {
       outcomes.add(new Peer.Outcome(outcome.number(), outcome.code(), outcome.text()));
@@ -142,7 +151,9 @@ final class Sessions {
           "this connection has the client id \"" + Printable.of(session.clientId()) + "\" already");
     }
     checkFree(command.clientId());
+    budget.takeOfReserve("a client id", NamedHeap.text(command.clientId()));
     claim(session, command.clientId());
+    subscribing.settle(session);
     recorder.after(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
   }
 
@@ -216,6 +227,7 @@ final class Sessions {
       subscribing.delete(temporary);
     }
     session.temporaries().clear();
+    budget.ended(session);
     session.waitingCommits().values().forEach(matchings::release);
     session.waitingCommits().clear();
     session.heldPublishes().forEach(held -> matchings.release(held.publish()));

@@ -36,6 +36,7 @@ final class ShardParts {
   private final BatchBuilder batch;
   private final Recorder recorder;
   private final Unforeseen unforeseen;
+  private final NamedBudget budget;
   private final Dispatcher dispatcher;
   private final Sessions sessions;
   private final Settlements settlements;
@@ -75,13 +76,15 @@ final class ShardParts {
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal, time);
     this.unforeseen = new Unforeseen(recorder, counters, time);
+    this.budget = new NamedBudget(state, settings.namedBytes());
     Later later = new Later();
     this.dispatcher = new Dispatcher(window, fetcher, beside, later);
     recorder.touches(later);
     DestinationRules rules = rules(settings);
     Subscribing subscribing =
-        new Subscribing(state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
-    this.placing = new Placing(settings, state, recorder, time, counters, overflow, work);
+        new Subscribing(
+            state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters, budget);
+    this.placing = new Placing(settings, state, recorder, time, counters, overflow, work, budget);
     EntryReads reads = new EntryReads(window, fetcher);
     Matchings matchings = new Matchings(beside, later::lookAgain);
     this.mover =
@@ -112,10 +115,11 @@ final class ShardParts {
     DeadLetterAdministration letters = new DeadLetterAdministration(state, scans, retries, time);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
-    this.sessions = new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings);
+    this.sessions =
+        new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings, budget);
     later.sessions = sessions;
     this.settlements = new Settlements(state, time, ready);
-    Receipts receipts = new Receipts(recorder, sessions);
+    Receipts receipts = new Receipts(recorder, sessions, budget);
     Transactions transactions =
         new Transactions(
             settings,
@@ -171,7 +175,8 @@ final class ShardParts {
             new DelayAdministration(state, delays, scans, recorder, later, time, later::soon),
             new DamagedAdministration(state, delays, recorder, later, ready),
             settings.maxBatchBytes());
-    this.commands = new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);
+    this.commands =
+        new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
     this.runner = maker.make(this);
     later.runner = runner;
@@ -302,6 +307,10 @@ final class ShardParts {
 
   Recorder recorder() {
     return recorder;
+  }
+
+  NamedBudget budget() {
+    return budget;
   }
 
   Unforeseen unforeseen() {

@@ -175,7 +175,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
         room = roomFor(next);
       } catch (RuntimeException thrown) {
         others.remove();
-        parts.commands().refuse(next, parts.unforeseen().refusal(thrown, "the room for it", before));
+        parts
+            .commands()
+            .refuse(next, parts.unforeseen().refusal(thrown, "the room for it", before));
         continue;
       }
       if (!ended && !stopped && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {

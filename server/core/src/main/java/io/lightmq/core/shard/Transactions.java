@@ -244,6 +244,7 @@ final class Transactions {
 
   private void place(Placed placed, Placement placement, Plan plan) {
     Runs.Checked wanted = placed.run();
+    placing.checkLanes(placed.destination(), placement, wanted.priorities());
     switch (placement) {
       case DURABLE -> {
         if (placing.diskFull()) {

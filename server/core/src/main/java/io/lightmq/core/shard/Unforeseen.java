@@ -34,8 +34,8 @@ final class Unforeseen {
    *
    * @param what what was decided
    * @param changesBefore {@link Recorder#changes} before it was
-   * @throws RuntimeException the exception itself if something was recorded since, or if the
-   *     broker is being closed
+   * @throws RuntimeException the exception itself if something was recorded since, or if the broker
+   *     is being closed
    */
   Refusal refusal(RuntimeException bug, String what, long changesBefore) {
     if (bug instanceof Refusal refusal) {

@@ -44,8 +44,7 @@ final class DirectoryLock implements AutoCloseable {
       FileChannel channel =
           FileChannel.open(
               real.resolve(NAME),
-              Set.of(
-                  StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+              Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
               OwnerOnly.file());
       FileLock lock = channel.tryLock();
       if (lock == null) {

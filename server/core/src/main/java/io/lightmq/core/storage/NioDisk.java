@@ -77,9 +77,7 @@ public final class NioDisk implements Disk, AutoCloseable {
         channel(
             name,
             Set.of(
-                StandardOpenOption.CREATE_NEW,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE),
+                StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
             OwnerOnly.file()));
   }
 
@@ -105,9 +103,7 @@ public final class NioDisk implements Disk, AutoCloseable {
   @Override
   public DiskFile open(String name) throws IOException {
     return new NioFile(
-        name,
-        path(name),
-        channel(name, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE)));
+        name, path(name), channel(name, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE)));
   }
 
   @Override

@@ -24,6 +24,8 @@ public final class NoFileHandleException extends FileSystemException {
   /** The failure of opening a file as this type if it says so, else the failure itself. */
   static IOException classify(String name, IOException failure) {
     String text = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
-    return text.contains("too many open files") ? new NoFileHandleException(name, failure) : failure;
+    return text.contains("too many open files")
+        ? new NoFileHandleException(name, failure)
+        : failure;
   }
 }

@@ -30,6 +30,22 @@ public final class Links {
   private @Nullable Iterator<UUID> rest;
   private long slice;
   private int encoded;
+  private long outcomeBytes;
+
+  /** What a link takes in the heap without what it keeps, as measured and a little more. */
+  public static final int LINK_BYTES = 256;
+
+  private static final int OUTCOME_BYTES = 160;
+
+  /** What a kept refusal takes in the heap. */
+  public static long heapBytes(String text) {
+    return OUTCOME_BYTES + 2L * text.length();
+  }
+
+  /** The heap that all take with what they keep. */
+  public long heapBytes() {
+    return (long) LINK_BYTES * links.size() + outcomeBytes;
+  }
 
   /** How many there are. */
   public int size() {
@@ -64,7 +80,9 @@ public final class Links {
   /** Applies an attach; creates the link. */
   public Link attached(UUID id, long answersFrom) {
     Link link = touch(id);
+    outcomeBytes -= link.outcomeBytes();
     link.attach(answersFrom);
+    outcomeBytes += link.outcomeBytes();
     return link;
   }
 
@@ -76,6 +94,7 @@ public final class Links {
   /** Applies a refusal. */
   public void refused(UUID id, long number, FaultCode code, String text) {
     touch(id).refuse(new Outcome(number, code, text));
+    outcomeBytes += heapBytes(text);
   }
 
   /** Applies a close. */
@@ -84,6 +103,7 @@ public final class Links {
     if (link != null) {
       beforeChange(link);
       links.remove(id);
+      outcomeBytes -= link.outcomeBytes();
     }
   }
 
@@ -159,6 +179,7 @@ public final class Links {
     for (int i = 0; i < count; i++) {
       Link link = Link.decode(in, version);
       links.put(link.id(), link);
+      outcomeBytes += link.outcomeBytes();
     }
   }
 }

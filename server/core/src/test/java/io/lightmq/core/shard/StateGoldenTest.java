@@ -49,7 +49,9 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** The bytes of a snapshot's state, versions 3 and 4; {@code -Dgolden.write=<folder>} writes them. */
+/**
+ * The bytes of a snapshot's state, versions 3 and 4; {@code -Dgolden.write=<folder>} writes them.
+ */
 class StateGoldenTest {
   private static final String GOLDEN = "state-v4.hex";
   private static final String OLDER = "state-v3.hex";

@@ -65,8 +65,7 @@ final class Handshake {
     void apply();
   }
 
-  Handshake(
-      Door door, long connectionId, Channel channel, PeerLog peerLog, Events events) {
+  Handshake(Door door, long connectionId, Channel channel, PeerLog peerLog, Events events) {
     this.door = door;
     this.connectionId = connectionId;
     this.channel = channel;

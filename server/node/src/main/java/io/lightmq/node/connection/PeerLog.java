@@ -18,8 +18,9 @@ import org.slf4j.event.Level;
  * seconds are over. Lines are told apart by address alone, so one that fails to sign in a thousand
  * times writes ten.
  *
- * <p>Who sets the level to DEBUG gets all of them. At most 1,024 addresses are told apart in such a time; all others share the lines of one.
- * Texts of peers are given to it as {@link io.lightmq.wire.entry.Printable} shows them. Any thread.
+ * <p>Who sets the level to DEBUG gets all of them. At most 1,024 addresses are told apart in such a
+ * time; all others share the lines of one. Texts of peers are given to it as {@link
+ * io.lightmq.wire.entry.Printable} shows them. Any thread.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what is told late is told with the next line
 final class PeerLog {

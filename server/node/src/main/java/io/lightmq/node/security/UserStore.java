@@ -179,7 +179,10 @@ public final class UserStore implements Authenticator {
     Credential gone = existing(name);
     boolean others =
         users.values().stream()
-            .anyMatch(each -> !each.principal().name().equals(name) && each.principal().roles().contains(RoleAuthorizer.ADMIN));
+            .anyMatch(
+                each ->
+                    !each.principal().name().equals(name)
+                        && each.principal().roles().contains(RoleAuthorizer.ADMIN));
     if (!others && gone.principal().roles().contains(RoleAuthorizer.ADMIN)) {
       throw new IllegalArgumentException(
           Printable.of(name) + " is the last user with the role admin; add another one before");
@@ -215,9 +218,7 @@ public final class UserStore implements Authenticator {
    */
   public synchronized void put(String name, String password, Set<String> roles) throws IOException {
     replace(
-        name,
-        ScramCredential.create(password, ScramCredential.DEFAULT_ITERATIONS, random),
-        roles);
+        name, ScramCredential.create(password, ScramCredential.DEFAULT_ITERATIONS, random), roles);
   }
 
   private void replace(String name, ScramCredential made, Set<String> roles) throws IOException {

@@ -86,7 +86,10 @@ class PeerLogTest {
       EmbeddedChannel peer = i < 20 ? first : from("203.0.113.9", 4_000 + i % 7);
       peers.write(Level.INFO, peer, "Closing {}: {}", i, "no");
     }
-    assertThat(log.lines).hasSize(10).startsWith("INFO Closing 0: no").endsWith("INFO Closing 9: no");
+    assertThat(log.lines)
+        .hasSize(10)
+        .startsWith("INFO Closing 0: no")
+        .endsWith("INFO Closing 9: no");
     pass(first, 10);
     assertThat(log.lines)
         .hasSize(11)
@@ -102,8 +105,7 @@ class PeerLogTest {
   void allTogetherHaveAHundredLines() {
     EmbeddedChannel last = from("198.51.100.1", 1);
     for (int i = 0; i < 5_000; i++) {
-      peers.write(
-          Level.INFO, from("10.0." + i / 250 + "." + i % 250, 99), "Closing {}", i);
+      peers.write(Level.INFO, from("10.0." + i / 250 + "." + i % 250, 99), "Closing {}", i);
     }
     assertThat(log.lines).hasSize(100);
     now += TimeUnit.SECONDS.toNanos(10);

@@ -27,7 +27,9 @@ class UserStoreTest {
   @Test
   void theFirstStartMakesAnAdminWhosePasswordIsToldOnce() throws IOException {
     UserStore first = UserStore.open(directory, true, false);
-    assertThat(UserStore.open(directory, true, false).list()).as("not before it is asked").isEmpty();
+    assertThat(UserStore.open(directory, true, false).list())
+        .as("not before it is asked")
+        .isEmpty();
     String password = first.makeFirst().orElseThrow();
     assertThat(password).matches("[a-zA-Z2-9]{20}");
     Credential admin = first.find("admin").orElseThrow();

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * <p>Files are made and renamed on the loop {@code journal-files}; before that loop is used, on the
  * thread that starts the journal. A file that cannot be made (no space, no file handle) is tried
  * again each second while it is needed, since nothing was confirmed from it; a recycling that fails
- * ends the journal. A recycled file keeps its handle, so that no lack of them can be the reason.
- * At most {@code maxFiles} exist, but for one more that a start may need.
+ * ends the journal. A recycled file keeps its handle, so that no lack of them can be the reason. At
+ * most {@code maxFiles} exist, but for one more that a start may need.
  */
 final class FilePool {
   static final String FOLDER = "journal";
