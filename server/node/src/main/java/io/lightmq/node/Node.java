@@ -23,12 +23,15 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A broker with its listeners. It takes over the disk, the loops and the event loops that it is
  * given: they end with it, also when it cannot start.
  */
 public final class Node implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Node.class);
   private static final int BACKLOG = 1_024;
   private static final int LOOPS_END_SECONDS = 10;
 
@@ -88,6 +91,10 @@ public final class Node implements AutoCloseable {
   public static Node start(
       NodeSettings settings, Disk disk, Loops loops, Security security, Transport transport)
       throws IOException {
+    String handles = transport.tcp() ? FileHandles.warning(FileHandles.most(), settings) : null;
+    if (handles != null) {
+      log.warn(handles);
+    }
     Owned owned = new Owned(transport, loops, disk);
     List<Channel> listeners = new ArrayList<>();
     Broker broker = null;

@@ -206,6 +206,8 @@ public record ServerConfig(
     int flush = from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000);
     long minFree = from.longBytes("data.min-free", otherwise.minFreeBytes(), 0, 1L << 50);
     long overflow = from.longBytes("data.overflow", otherwise.overflowBytes(), 0, 1L << 50);
+    long named =
+        from.longBytes("memory.named-state", BrokerSettings.namedBytes(heapBytes), MIB, 1L << 40);
     int reclaim =
         from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
     try {
@@ -223,7 +225,8 @@ public record ServerConfig(
           connections.maxTransactionBytes(),
           flush,
           minFree,
-          reclaim);
+          reclaim,
+          named);
     } catch (IllegalArgumentException e) {
       throw from.wrong("memory.window", "does not fit: " + e.getMessage());
     }

@@ -249,6 +249,22 @@ public final class NodeMeters implements AutoCloseable {
 
   private void memoryMeters() {
     gauge(
+        "lightmq.named.bytes",
+        "Heap that destinations, subscriptions, consumers, connections and links take, as reckoned.",
+        now -> now.broker().totals().named().bytes());
+    gauge(
+        "lightmq.named.limit.bytes",
+        "What they may take: memory.named-state.",
+        now -> now.broker().totals().named().limitBytes());
+    counter(
+        "lightmq.named.refused",
+        "What was refused for want of that.",
+        now -> now.broker().totals().named().refused());
+    counter(
+        "lightmq.unforeseen",
+        "Requests that were refused because of an error of the broker's.",
+        now -> now.broker().totals().named().unforeseen());
+    gauge(
         "lightmq.direct.core.bytes",
         "Direct memory of window, cursors and run lists.",
         now -> now.broker().directBytes());

@@ -109,14 +109,18 @@ public final class Browsers {
     return sum;
   }
 
+  /** How many a recipient has open. */
+  public int count(Recipient recipient) {
+    return open.getOrDefault(recipient, Map.of()).size();
+  }
+
   /** Whether a browser is open. */
   public boolean isOpen(Recipient recipient, int consumerId) {
     return find(recipient, consumerId) != null;
   }
 
   private @Nullable Browser find(Recipient recipient, int consumerId) {
-    Map<Integer, Browser> of = open.get(recipient);
-    return of == null ? null : of.get(consumerId);
+    return open.getOrDefault(recipient, Map.of()).get(consumerId);
   }
 
   /** Closes a browser, if it is open; its pull ends without an answer. */

@@ -2,6 +2,7 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.NoFileHandleException;
 import io.lightmq.core.storage.ReadFailures;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.SegmentReader;
@@ -29,6 +30,9 @@ public final class Fetcher {
 
   /** At most so many fetches are under way; further pulls wait. */
   static final int MAX_UNDER_WAY = 64;
+
+  /** A file for which there was no handle is opened again after so long. */
+  private static final long RETRY_NANOS = 100_000_000;
 
   private final Loop shard;
   private final Loop reads;
@@ -64,21 +68,37 @@ public final class Fetcher {
    * @throws RejectedExecutionException if the read loop takes nothing more
    */
   void fetch(Fetch fetch, Consumer<Fetch> done) {
-    reads.execute(
-        () -> {
-          if (fetch.consumer.recipient().outlet().writable()) {
-            read(fetch);
-          }
-          try {
-            shard.execute(() -> done.accept(fetch));
-          } catch (RejectedExecutionException e) {
-            // The shard has ended, and with it everything that was in flight.
-            Outlet.Buffer buffer = fetch.buffer;
-            if (buffer != null) {
-              buffer.release();
-            }
-          }
-        });
+    reads.execute(() -> fetchNow(fetch, done));
+  }
+
+  private void fetchNow(Fetch fetch, Consumer<Fetch> done) {
+    if (fetch.consumer.recipient().outlet().writable()) {
+      read(fetch);
+    }
+    if (fetch.failure instanceof NoFileHandleException) {
+      // It passes, and tells nothing of the messages.
+      fetch.failure = null;
+      if (fetch.taken == 0) {
+        release(fetch);
+        reads.schedule(RETRY_NANOS, () -> fetchNow(fetch, done));
+        return;
+      }
+    }
+    try {
+      shard.execute(() -> done.accept(fetch));
+    } catch (RejectedExecutionException e) {
+      // The shard has ended, and with it everything that was in flight.
+      release(fetch);
+    }
+  }
+
+  private static void release(Fetch fetch) {
+    Outlet.Buffer buffer = fetch.buffer;
+    fetch.buffer = null;
+    fetch.length = 0;
+    if (buffer != null) {
+      buffer.release();
+    }
   }
 
   /** Runs something on the shard loop, behind what waits there. */
@@ -93,23 +113,29 @@ public final class Fetcher {
    * @throws RejectedExecutionException if the read loop takes nothing more
    */
   void sift(SiftTask task, Consumer<SiftTask> done) {
-    reads.execute(
-        () -> {
-          try {
-            sift(task);
-          } catch (IOException e) {
-            task.failure = e;
-          }
-          try {
-            shard.execute(() -> done.accept(task));
-          } catch (RejectedExecutionException e) {
-            // The shard has ended.
-          }
-        });
+    reads.execute(() -> siftNow(task, done));
+  }
+
+  private void siftNow(SiftTask task, Consumer<SiftTask> done) {
+    try {
+      sift(task);
+    } catch (NoFileHandleException e) {
+      // It passes; the part whose file could not be opened is the next one still.
+      reads.schedule(RETRY_NANOS, () -> siftNow(task, done));
+      return;
+    } catch (IOException e) {
+      task.failure = e;
+    }
+    try {
+      shard.execute(() -> done.accept(task));
+    } catch (RejectedExecutionException e) {
+      // The shard has ended.
+    }
   }
 
   private void sift(SiftTask task) throws IOException {
-    for (Fetch.Part part : task.parts) {
+    while (task.sifted < task.parts.size()) {
+      Fetch.Part part = task.parts.get(task.sifted);
       if (part instanceof Fetch.InPiece in) {
         segments.scan(
             in.piece(),
@@ -127,6 +153,7 @@ public final class Fetcher {
         return;
       }
       task.reached = part.from() + part.count();
+      task.sifted++;
     }
   }
 

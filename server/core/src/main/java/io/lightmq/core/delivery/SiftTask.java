@@ -35,6 +35,9 @@ final class SiftTask implements EntryTaker {
   long messages;
   long estimatedBytes;
 
+  /** So many of the parts are looked at. */
+  int sifted;
+
   // The result: everything below was looked at, and why not all of it.
   long reached;
   long looked;

@@ -41,6 +41,11 @@ public final class Destination {
   private final DestinationName name;
   private final OffHeap memory;
   private final Lanes lanes;
+  private final NamedHeap named;
+
+  /** What it has added to the sum. */
+  private long namedBytes;
+
   private final Map<Long, Subscription> subscriptions = new LinkedHashMap<>();
   private final Map<Selector, Filter> filters = new LinkedHashMap<>();
   private final DamagedMessages damaged;
@@ -60,12 +65,15 @@ public final class Destination {
       DestinationSettings settings,
       Awaiting awaiting,
       OffHeap memory,
-      VolatileStore store) {
+      VolatileStore store,
+      NamedHeap named) {
+    this.named = named;
     this.id = id;
     this.name = name;
     this.settings = settings;
     this.memory = memory;
     this.lanes = new Lanes(this, awaiting, memory, store);
+    charge(NamedHeap.DESTINATION + NamedHeap.text(name.name()));
     this.damaged = new DamagedMessages(this);
   }
 
@@ -120,7 +128,37 @@ public final class Destination {
     return lane != null ? lane : came(lanes.addSwift(priority));
   }
 
+  /** What the lanes would take that messages of some priorities need and that are not there. */
+  public long laneBytes(boolean persistent, int priorities) {
+    long bytes = 0;
+    for (int rest = priorities; rest != 0; rest &= rest - 1) {
+      int priority = Integer.numberOfTrailingZeros(rest);
+      Lane lane = persistent ? lanes.findDurable(priority) : lanes.findSwift(priority);
+      bytes += lane == null ? laneBytes() : 0;
+    }
+    return bytes;
+  }
+
+  private long laneBytes() {
+    return NamedHeap.LANE + (long) NamedHeap.CURSOR * subscriptions.size();
+  }
+
+  private int laneCount() {
+    return lanes.durable().size() + lanes.swift().size();
+  }
+
+  /** What one more subscription takes. */
+  public long subscriptionBytes(@Nullable String subscription, @Nullable String clientId) {
+    return NamedHeap.ofSubscription(subscription, clientId) + (long) NamedHeap.CURSOR * laneCount();
+  }
+
+  private void charge(long bytes) {
+    named.add(bytes);
+    namedBytes += bytes;
+  }
+
   private <L extends Lane> L came(L lane) {
+    charge(laneBytes());
     for (Subscription subscription : subscriptions.values()) {
       subscription.add(lane);
     }
@@ -251,6 +289,7 @@ public final class Destination {
       throw new IllegalStateException("subscription " + opened.id() + " exists already");
     }
     durableSubscriptions += opened.kind().isDurable() ? 1 : 0;
+    charge(subscriptionBytes(opened.name(), opened.clientId()));
     count(opened, 1);
   }
 
@@ -306,6 +345,7 @@ public final class Destination {
   public void close(Subscription subscription) {
     if (subscriptions.remove(subscription.id(), subscription)) {
       durableSubscriptions -= subscription.kind().isDurable() ? 1 : 0;
+      charge(-subscriptionBytes(subscription.name(), subscription.clientId()));
       count(subscription, -1);
       Filter filter = subscription.filter();
       if (filter != null) {
@@ -434,6 +474,7 @@ public final class Destination {
     partialSubscriptions = 0;
     partialDurableSubscriptions = 0;
     durableSubscriptions = 0;
+    charge(-namedBytes);
     lanes.clear();
   }
 
@@ -471,7 +512,8 @@ public final class Destination {
     }
   }
 
-  static Destination decode(DataInput in, Awaiting awaiting, OffHeap memory, VolatileStore store)
+  static Destination decode(
+      DataInput in, Awaiting awaiting, OffHeap memory, VolatileStore store, NamedHeap named)
       throws IOException {
     int version = in.readUnsignedByte();
     Formats.version("destinations", version, OLDEST_VERSION, VERSION);
@@ -485,7 +527,7 @@ public final class Destination {
       throw new IOException("destination " + id + " has kind " + kind + " and name " + text, e);
     }
     DestinationSettings settings = DestinationSettings.decode(in);
-    Destination destination = new Destination(id, name, settings, awaiting, memory, store);
+    Destination destination = new Destination(id, name, settings, awaiting, memory, store, named);
     if (in.readBoolean()) {
       destination.group(true);
     }

@@ -22,6 +22,7 @@ public final class Destinations {
   private final OffHeap memory;
   private final VolatileStore store;
   private final Awaiting awaiting = new Awaiting();
+  private final NamedHeap named = new NamedHeap();
   private final Map<Long, Destination> byId = new HashMap<>();
 
   /** The same by id, so that whoever looks at all of them can go on in a later turn. */
@@ -51,6 +52,11 @@ public final class Destinations {
     return store;
   }
 
+  /** The heap that all of them take. */
+  public NamedHeap named() {
+    return named;
+  }
+
   /** Bytes outside the heap for cursors and places, not for volatile entries. */
   public long offHeapBytes() {
     return memory.usedBytes();
@@ -67,7 +73,7 @@ public final class Destinations {
       throw new IllegalStateException(
           "destination id " + id + " for " + name + " is used up; the next is " + nextId);
     }
-    Destination created = new Destination(id, name, settings, awaiting, memory, store);
+    Destination created = new Destination(id, name, settings, awaiting, memory, store, named);
     add(created);
     return created;
   }
@@ -135,7 +141,7 @@ public final class Destinations {
 
   /** Adds a destination that {@link Destination#encode} wrote. */
   public Destination decode(DataInput in) throws IOException {
-    Destination decoded = Destination.decode(in, awaiting, memory, store);
+    Destination decoded = Destination.decode(in, awaiting, memory, store, named);
     if (byId.containsKey(decoded.id())) {
       throw new IOException("destination " + decoded.id() + " is there twice");
     }

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The admin verbs {@code destination.list|show|create|set|delete|purge}. Arguments: {@code name},
@@ -128,11 +129,12 @@ final class Administration {
       durable.execute(command);
       return;
     }
+    Collection<String> known = arguments(command.verb());
     for (String argument : command.arguments().keySet()) {
-      if (!ARGUMENTS.contains(argument) && !DestinationSettings.KEYS.contains(argument)) {
+      if (!known.contains(argument)) {
         throw new Refusal(
             FaultCode.BAD_REQUEST,
-            "argument " + Printable.of(argument) + " is unknown; " + nearest(argument, known()));
+            "argument " + Printable.of(argument) + " is unknown; " + nearest(argument, known));
       }
     }
     Map<String, String> arguments = command.arguments();
@@ -152,7 +154,23 @@ final class Administration {
     recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
   }
 
-  private static List<String> known() {
+  /** The arguments that a verb may have. */
+  static Collection<String> arguments(String verb) {
+    if (verb.startsWith("dead-letters.")) {
+      return DeadLetterAdministration.ARGUMENTS;
+    }
+    if (verb.startsWith("delayed.")) {
+      return DelayAdministration.ARGUMENTS;
+    }
+    if (verb.startsWith("damaged.")) {
+      return DamagedAdministration.ARGUMENTS;
+    }
+    if (verb.startsWith("subscription.")) {
+      return SubscriptionAdministration.ARGUMENTS;
+    }
+    if (!verb.startsWith("destination.")) {
+      throw new IllegalArgumentException("nobody says which arguments " + verb + " has");
+    }
     List<String> known = new ArrayList<>(ARGUMENTS);
     known.addAll(DestinationSettings.KEYS);
     return known;
@@ -405,11 +423,13 @@ final class Administration {
   }
 
   private static DestinationName name(Map<String, String> arguments) {
-    try {
-      return new DestinationName(kind(arguments), required(arguments));
-    } catch (IllegalArgumentException e) {
-      throw new Refusal(FaultCode.BAD_REQUEST, String.valueOf(e.getMessage()));
+    DestinationName name = ClientText.destination(kind(arguments), required(arguments));
+    if (!ClientText.mayName(name.name())) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          "the broker keeps names that begin with " + Destination.HIDDEN + " for itself");
     }
+    return name;
   }
 
   private static String required(Map<String, String> arguments) {
@@ -437,10 +457,26 @@ final class Administration {
       DestinationSettings from, Map<String, String> arguments) {
     Map<String, String> texts = new LinkedHashMap<>(arguments);
     texts.keySet().retainAll(DestinationSettings.KEYS);
+    for (String text : texts.values()) {
+      if (!ClientText.isWellFormed(text)) {
+        throw new Refusal(FaultCode.BAD_REQUEST, "a setting has half of a surrogate pair");
+      }
+    }
     try {
-      return from.with(texts);
+      DestinationSettings changed = from.with(texts);
+      checkQueue(from.deadLetter(), changed.deadLetter(), "dead-letter");
+      checkQueue(from.expiry(), changed.expiry(), "expiry");
+      return changed;
     } catch (IllegalArgumentException e) {
       throw new Refusal(FaultCode.BAD_REQUEST, String.valueOf(e.getMessage()));
+    }
+  }
+
+  /** Refuses a queue of a setting that there can never be; one that was set before stays. */
+  private static void checkQueue(@Nullable String before, @Nullable String queue, String key) {
+    String wrong = queue == null || queue.equals(before) ? null : DestinationName.problem(queue);
+    if (wrong != null) {
+      throw new Refusal(FaultCode.BAD_REQUEST, key + ": " + wrong);
     }
   }
 

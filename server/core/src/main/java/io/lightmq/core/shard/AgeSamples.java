@@ -1,52 +1,68 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.runtime.OwnedBy;
-import java.util.Iterator;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.Arrays;
 
 /**
  * When some of a lane's messages came, so that the age of its oldest one is known without reading
  * it: at most one sample a second and {@link #MAX} in all, beyond which every second one is
- * dropped.
+ * dropped and they come at twice the distance. So an age is right to a sixteenth of what the backlog spans, in half a kilobyte.
  */
 @OwnedBy("shard")
 final class AgeSamples {
-  static final int MAX = 512;
+  static final int MAX = 32;
+  private static final int FIRST = 2;
   private static final long MIN_GAP_MILLIS = 1_000;
 
-  private final TreeMap<Long, Long> samples = new TreeMap<>();
+  /** Rising. */
+  private long[] sequences = new long[FIRST];
 
-  /** A message came. */
+  private long[] millis = new long[FIRST];
+  private int size;
+  private long gapMillis = MIN_GAP_MILLIS;
+
+  /** A message came, behind all that came before. */
   void sample(long sequence, long nowMillis) {
-    Map.Entry<Long, Long> last = samples.lastEntry();
-    if (last != null && Math.abs(nowMillis - last.getValue()) < MIN_GAP_MILLIS) {
+    if (size > 0
+        && (Math.abs(nowMillis - millis[size - 1]) < gapMillis
+            || sequence <= sequences[size - 1])) {
       return;
     }
-    if (samples.size() >= MAX) {
-      Iterator<Long> each = samples.keySet().iterator();
-      while (each.hasNext()) {
-        each.next();
-        if (each.hasNext()) {
-          each.next();
-          each.remove();
-        }
+    if (size == MAX) {
+      for (int i = 0; i < MAX / 2; i++) {
+        sequences[i] = sequences[2 * i];
+        millis[i] = millis[2 * i];
       }
+      size = MAX / 2;
+      gapMillis *= 2;
     }
-    samples.put(sequence, nowMillis);
+    if (size == sequences.length) {
+      sequences = Arrays.copyOf(sequences, 2 * size);
+      millis = Arrays.copyOf(millis, 2 * size);
+    }
+    sequences[size] = sequence;
+    millis[size++] = nowMillis;
   }
 
   /** When a message came, or somewhat earlier; 0 if not known. */
   long cameAt(long sequence) {
-    Map.Entry<Long, Long> at = samples.floorEntry(sequence);
-    return at == null ? 0 : at.getValue();
+    int at = floor(sequence);
+    return at < 0 ? 0 : millis[at];
   }
 
   /** Nobody will ask for messages before this one. */
   void forgetBelow(long sequence) {
-    Long at = samples.floorKey(sequence);
-    if (at != null) {
-      samples.headMap(at, false).clear();
+    int at = floor(sequence);
+    if (at > 0) {
+      System.arraycopy(sequences, at, sequences, 0, size - at);
+      System.arraycopy(millis, at, millis, 0, size - at);
+      size -= at;
+      gapMillis = size < MAX / 4 ? Math.max(MIN_GAP_MILLIS, gapMillis / 2) : gapMillis;
     }
+  }
+
+  private int floor(long sequence) {
+    int at = Arrays.binarySearch(sequences, 0, size, sequence);
+    return at >= 0 ? at : -at - 2;
   }
 }

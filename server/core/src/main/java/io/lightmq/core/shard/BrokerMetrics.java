@@ -45,7 +45,20 @@ public record BrokerMetrics(
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
-          new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new Moves(0, 0, 0, 0, 0, 0, 0)),
+          new Totals(
+              0,
+              0,
+              0,
+              0,
+              0,
+              0,
+              0,
+              0,
+              0,
+              0,
+              0,
+              new Moves(0, 0, 0, 0, 0, 0, 0),
+              new NamedUse(0, 0, 0, 0)),
           List.of(),
           OtherUse.NONE);
 
@@ -119,7 +132,19 @@ public record BrokerMetrics(
       long damagedMessages,
       long setAside,
       long clockSteps,
-      Moves moves) {}
+      Moves moves,
+      NamedUse named) {}
+
+  /**
+   * The heap for what clients can name or leave behind: destinations, subscriptions, consumers,
+   * connections, links.
+   *
+   * @param bytes what there is takes, as reckoned
+   * @param limitBytes what it may take
+   * @param refused how often something was refused for want of it since start
+   * @param unforeseen requests that an error of the broker's made undecidable, since start
+   */
+  public record NamedUse(long bytes, long limitBytes, long refused, long unforeseen) {}
 
   /**
    * What the broker moves by itself.

@@ -25,6 +25,8 @@ import java.util.List;
  * @param minFreeBytes below so much room on the disk publishes are refused
  * @param idleReclaimMillis how often a broker with dead bytes in segments makes a checkpoint
  *     without need of journal room; 0 for never
+ * @param namedBytes the heap for all that clients can name or leave behind, as reckoned: see {@link
+ *     NamedBudget}
  */
 public record BrokerSettings(
     DestinationSettings defaultSettings,
@@ -40,7 +42,8 @@ public record BrokerSettings(
     int maxTransactionBytes,
     int flushIntervalMillis,
     long minFreeBytes,
-    int idleReclaimMillis) {
+    int idleReclaimMillis,
+    long namedBytes) {
 
   /** Settings of destinations whose name a pattern ({@code orders.*}, {@code orders.>}) matches. */
   public record DestinationRule(String pattern, DestinationSettings settings) {
@@ -49,6 +52,8 @@ public record BrokerSettings(
       this(pattern, new DestinationSettings(tier));
     }
   }
+
+  private static final long OTHER_HEAP_BYTES = 32L << 20;
 
   /** What the record of a run takes besides its entries, at most. */
   private static final int RUN_BYTES = 256;
@@ -82,8 +87,53 @@ public record BrokerSettings(
         "maxTransactionBytes",
         maxTransactionBytes,
         "1 to a quarter of the window, " + windowBytes / 4);
+    check(namedBytes >= 1 << 20, "namedBytes", namedBytes, "at least " + (1 << 20));
     check(overflowBytes >= 0, "overflowBytes", overflowBytes, "0 or more");
     check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
+  }
+
+  /** The same with the share of this process's heap that fits it. */
+  public BrokerSettings(
+      DestinationSettings defaultSettings,
+      boolean createOnFirstUse,
+      List<DestinationRule> rules,
+      int windowBytes,
+      long volatileBytes,
+      long overflowBytes,
+      JournalSettings journal,
+      SegmentSettings segments,
+      long ballastBytes,
+      int maxMessageBytes,
+      int maxTransactionBytes,
+      int flushIntervalMillis,
+      long minFreeBytes,
+      int idleReclaimMillis) {
+    this(
+        defaultSettings,
+        createOnFirstUse,
+        rules,
+        windowBytes,
+        volatileBytes,
+        overflowBytes,
+        journal,
+        segments,
+        ballastBytes,
+        maxMessageBytes,
+        maxTransactionBytes,
+        flushIntervalMillis,
+        minFreeBytes,
+        idleReclaimMillis,
+        namedBytes(Runtime.getRuntime().maxMemory()));
+  }
+
+  /**
+   * What of a heap is for what clients can name: all but 32 MiB that everything else needs, at
+   * least a quarter and at most three quarters.
+   */
+  public static long namedBytes(long heapBytes) {
+    return Math.max(
+        1 << 20,
+        Math.max(heapBytes / 4, Math.min(heapBytes / 4 * 3, heapBytes - OTHER_HEAP_BYTES)));
   }
 
   /** The most bytes of entries and records in one batch of the journal. */

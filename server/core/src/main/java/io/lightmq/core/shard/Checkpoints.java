@@ -4,6 +4,7 @@ import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DiskFullException;
+import io.lightmq.core.storage.NoFileHandleException;
 import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.core.storage.segment.Piece;
@@ -44,6 +45,7 @@ final class Checkpoints {
   private static final Logger log = LoggerFactory.getLogger(Checkpoints.class);
   private static final long SLICE_NANOS = 1_000_000;
   private static final long RETRY_NANOS = 1_000_000_000;
+  private static final long TELL_NANOS = 60_000_000_000L;
   private static final int LANES_PER_STEP = 64;
   private static final long MAX_REWRITE_BYTES = 256L << 20;
 
@@ -105,6 +107,7 @@ final class Checkpoints {
   private long neededFrom;
   private long beganNanos;
   private long retryAtNanos = Long.MIN_VALUE;
+  private long toldNanos = Long.MIN_VALUE;
   private boolean wanted;
   private boolean closed;
   private boolean outOfRoom;
@@ -402,7 +405,7 @@ final class Checkpoints {
                       encoded.slices(),
                       segments,
                       pieces));
-    } catch (DiskFullException e) {
+    } catch (DiskFullException | NoFileHandleException e) {
       stores.segments().abandon(destaged);
       throw e;
     }
@@ -440,6 +443,7 @@ final class Checkpoints {
     retryAtNanos = Long.MIN_VALUE;
     notRewritable.clear();
     outOfRoom = false;
+    toldNanos = Long.MIN_VALUE;
     done++;
     if (done % DAMAGED_CHECKPOINTS == 0) {
       damagedSegments.clear();
@@ -467,7 +471,8 @@ final class Checkpoints {
 
   private void abandoned(StateSnapshot encoded, DestagePlan plan, IOException cause) {
     failed++;
-    if (closed || !(DiskFullException.isFull(cause) || cause instanceof SegmentException)) {
+    boolean passes = cause instanceof NoFileHandleException || cause instanceof SegmentException;
+    if (closed || !(DiskFullException.isFull(cause) || passes)) {
       encoded.release(Integer.MAX_VALUE);
       picture = null;
       phase = Phase.IDLE;
@@ -477,14 +482,17 @@ final class Checkpoints {
       }
       return;
     }
-    notRewritable.addAll(plan.rewrite());
+    if (!(cause instanceof NoFileHandleException)) {
+      notRewritable.addAll(plan.rewrite());
+    }
     if (cause instanceof SegmentException.NotRewritable damaged) {
       damagedSegments.add(damaged.segmentAddress());
     }
     boolean full = DiskFullException.isFull(cause);
-    if (!full || !outOfRoom) {
+    if (!(full && outOfRoom) && isToBeTold()) {
       log.warn(
-          "Checkpoint at offset {} is given up{}; tried again each {} ms",
+          "Checkpoint at offset {} is given up{}; tried again each {} ms, the next such line comes"
+              + " in 60 s at the earliest",
           plan.offset(),
           full ? " for want of room, the ballast is released and persistent messages refused" : "",
           RETRY_NANOS / 1_000_000,
@@ -501,6 +509,15 @@ final class Checkpoints {
           stores.shard().schedule(RETRY_NANOS, () -> {});
           finished();
         });
+  }
+
+  private boolean isToBeTold() {
+    long now = time.nowNanos();
+    if (toldNanos != Long.MIN_VALUE && now - toldNanos < TELL_NANOS) {
+      return false;
+    }
+    toldNanos = now;
+    return true;
   }
 
   private void releaseBallast() {

@@ -11,13 +11,19 @@ final class Commands {
   private final Publishing publishing;
   private final Consuming consuming;
   private final Administration administration;
+  private final Recorder recorder;
+  private final Unforeseen unforeseen;
   private @Nullable Refusal ended;
 
   Commands(
       Sessions sessions,
       Publishing publishing,
       Consuming consuming,
-      Administration administration) {
+      Administration administration,
+      Recorder recorder,
+      Unforeseen unforeseen) {
+    this.recorder = recorder;
+    this.unforeseen = unforeseen;
     this.sessions = sessions;
     this.publishing = publishing;
     this.consuming = consuming;
@@ -38,11 +44,25 @@ final class Commands {
       }
       return;
     }
+    long before = recorder.changes();
     try {
       decide(command);
     } catch (Refusal refusal) {
       answer(command, refusal);
+    } catch (RuntimeException bug) {
+      answer(command, unforeseen.refusal(bug, command.getClass().getSimpleName(), before));
     }
+    done(command);
+  }
+
+  /** Refuses a command that was not decided. */
+  void refuse(Command command, Refusal refusal) {
+    release(command);
+    answer(command, refusal);
+    done(command);
+  }
+
+  private static void done(Command command) {
     if (command instanceof Command.Pull || wantsNoAnswer(command)) {
       command.peer().carriedOut();
     }

@@ -93,6 +93,7 @@ final class Consuming {
       subscribing.close(session, List.of(consumer), false);
     }
     dispatcher.browsers().close(session.recipient(), command.consumerId());
+    subscribing.settle(session);
     ok(command.peer(), command.correlation());
   }
 
@@ -107,6 +108,7 @@ final class Consuming {
     subscribing.close(session, closing, false);
     dispatcher.browsers().closeSession(session.recipient(), command.sessionId());
     session.tellers().remove(command.sessionId());
+    subscribing.settle(session);
     ok(command.peer(), command.correlation());
   }
 
@@ -137,8 +139,8 @@ final class Consuming {
       throw new Refusal(
           FaultCode.IN_USE, command.destination().name() + " has " + consumers + " consumers");
     }
-    session.temporaries().remove(command.destination());
     subscribing.delete(temporary);
+    subscribing.forget(session, temporary);
     ok(command.peer(), command.correlation());
   }
 

@@ -73,6 +73,9 @@ final class Counters {
   long deadLettered;
   long moveFailures;
 
+  /** Exceptions that became refusals. */
+  long unforeseen;
+
   void published(long destinationId, long messages, long bytes, long nowMillis) {
     Published of = published.computeIfAbsent(destinationId, id -> new Published());
     of.messages += messages;

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class DamagedAdministration {
-  private static final List<String> ARGUMENTS = List.of("destination", "kind", "limit");
+  static final List<String> ARGUMENTS = List.of("destination", "kind", "limit");
   private static final int MAX_LIMIT = 1_000;
   private static final int RANGES_PER_RECORD = 64;
   private static final int RECORD_BYTES = 128 + 20 * RANGES_PER_RECORD;

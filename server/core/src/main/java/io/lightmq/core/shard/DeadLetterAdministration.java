@@ -1,12 +1,10 @@
 package io.lightmq.core.shard;
 
-import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationKind;
-import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MalformedMessageException;
@@ -15,7 +13,6 @@ import io.lightmq.wire.entry.Printable;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class DeadLetterAdministration {
-  private static final List<String> ARGUMENTS =
+  static final List<String> ARGUMENTS =
       List.of("queue", "destination", "limit", "id", "rate", "dry-run");
   private static final int MAX_LIMIT = 1_000;
   private static final int MAX_RATE = 100_000;
@@ -41,16 +38,13 @@ final class DeadLetterAdministration {
   private static final int EXCERPT_CHARS = 500;
 
   private final ShardState state;
-  private final EntryReads reads;
+  private final LetterScan scans;
   private final Retries retries;
   private final TurnTime time;
-  private final Executor nextTurn;
 
-  DeadLetterAdministration(
-      ShardState state, EntryReads reads, Retries retries, TurnTime time, Executor nextTurn) {
-    this.nextTurn = nextTurn;
+  DeadLetterAdministration(ShardState state, LetterScan scans, Retries retries, TurnTime time) {
     this.state = state;
-    this.reads = reads;
+    this.scans = scans;
     this.retries = retries;
     this.time = time;
   }
@@ -72,7 +66,8 @@ final class DeadLetterAdministration {
   }
 
   private Destination queue(String name) {
-    Destination queue = state.destinations().find(new DestinationName(DestinationKind.QUEUE, name));
+    Destination queue =
+        state.destinations().find(ClientText.destination(DestinationKind.QUEUE, name));
     if (queue == null || queue.isHidden()) {
       throw new Refusal(FaultCode.INVALID_DESTINATION, "there is no queue " + Printable.of(name));
     }
@@ -177,8 +172,7 @@ final class DeadLetterAdministration {
     int limit = AdminArguments.number(command, "limit", 100, MAX_LIMIT);
     String origin = command.arguments().get("destination");
     JsonWriter json = new JsonWriter().beginObject().name("deadLetters").beginArray();
-    LetterScan.of(
-        reads,
+    scans.of(
         queue,
         new LetterScan.Looker() {
           private int found;
@@ -203,8 +197,7 @@ final class DeadLetterAdministration {
           public void done() {
             answer(command, json.endArray().endObject());
           }
-        },
-        nextTurn);
+        });
   }
 
   private void show(Destination queue, Command.Admin command) {
@@ -212,8 +205,7 @@ final class DeadLetterAdministration {
     if (id == null) {
       throw AdminArguments.wrong("argument id is missing; dead-letters list shows the ids");
     }
-    LetterScan.of(
-        reads,
+    scans.of(
         queue,
         new LetterScan.Looker() {
           private @Nullable JsonWriter json;
@@ -237,8 +229,7 @@ final class DeadLetterAdministration {
               unknown(command, queue, id);
             }
           }
-        },
-        nextTurn);
+        });
   }
 
   private static void unknown(Command.Admin command, Destination queue, String id) {
@@ -289,8 +280,7 @@ final class DeadLetterAdministration {
     Subscription from = queue.queueSubscription();
     JsonWriter json = new JsonWriter().beginObject().text("queue", queue.name().name());
     json.name("unresolvedLetters").beginArray();
-    LetterScan.of(
-        reads,
+    scans.of(
         queue,
         new LetterScan.Looker() {
           private int found;
@@ -349,7 +339,6 @@ final class DeadLetterAdministration {
                     .number("ratePerSecond", rate)
                     .endObject());
           }
-        },
-        nextTurn);
+        });
   }
 }

@@ -6,7 +6,6 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationKind;
-import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MalformedMessageException;
 import io.lightmq.wire.entry.MessageEdit;
@@ -132,7 +131,7 @@ final class DeadLetters {
     if (queue == null) {
       return new Mover.Goal(null, ByteBuffer.allocate(0), 0, reason);
     }
-    Destination to = subscribing.resolve(new DestinationName(DestinationKind.QUEUE, queue), true);
+    Destination to = subscribing.resolveOwn(ClientText.destination(DestinationKind.QUEUE, queue));
     int at = Entry.messageOffset(entry, 0);
     int bytes = Entry.messageBytes(entry, 0);
     ByteBuffer message = entry.slice(at, bytes);

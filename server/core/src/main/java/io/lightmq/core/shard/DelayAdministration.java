@@ -1,6 +1,5 @@
 package io.lightmq.core.shard;
 
-import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
@@ -28,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class DelayAdministration {
-  private static final List<String> ARGUMENTS = List.of("destination", "limit", "id");
+  static final List<String> ARGUMENTS = List.of("destination", "limit", "id");
   private static final int MAX_LIMIT = 1_000;
   private static final int RECORD_BYTES = 128;
 
   private final ShardState state;
   private final Delays delays;
-  private final EntryReads reads;
+  private final LetterScan scans;
   private final Recorder recorder;
   private final Publishing.Admission admission;
   private final TurnTime time;
@@ -43,14 +42,14 @@ final class DelayAdministration {
   DelayAdministration(
       ShardState state,
       Delays delays,
-      EntryReads reads,
+      LetterScan scans,
       Recorder recorder,
       Publishing.Admission admission,
       TurnTime time,
       Executor nextTurn) {
     this.state = state;
     this.delays = delays;
-    this.reads = reads;
+    this.scans = scans;
     this.recorder = recorder;
     this.admission = admission;
     this.time = time;
@@ -108,7 +107,7 @@ final class DelayAdministration {
         DueHour next = hours.next();
         if (!next.subscription().isClosed() && wanted(next) != null) {
           hour = next;
-          LetterScan.of(reads, next.holder(), this, nextTurn);
+          scans.of(next.holder(), this);
           return;
         }
       }

@@ -32,57 +32,81 @@ final class LetterScan {
   }
 
   private final EntryReads reads;
-  private final Subscription queue;
-  private final Looker looker;
   private final Executor nextTurn;
-  private final List<Lane> lanes = new ArrayList<>();
-  private long next;
-  private boolean enough;
+  private final Recorder recorder;
+  private final Unforeseen unforeseen;
 
-  private LetterScan(EntryReads reads, Destination queue, Looker looker, Executor nextTurn) {
+  LetterScan(EntryReads reads, Executor nextTurn, Recorder recorder, Unforeseen unforeseen) {
     this.reads = reads;
     this.nextTurn = nextTurn;
-    this.queue = queue.queueSubscription();
-    this.looker = looker;
-    lanes.addAll(queue.durableLanes());
-    lanes.addAll(queue.swiftLanes());
-    lanes.sort((one, other) -> Integer.compare(other.code() & 0x7F, one.code() & 0x7F));
+    this.recorder = recorder;
+    this.unforeseen = unforeseen;
   }
 
-  /** Begins; the looker is told at once or in later turns. */
-  static void of(EntryReads reads, Destination queue, Looker looker, Executor nextTurn) {
-    new LetterScan(reads, queue, looker, nextTurn).step();
+  /** Begins to read a queue; the looker is told at once or in later turns. */
+  void of(Destination queue, Looker looker) {
+    new Scan(queue, looker).step();
   }
 
-  private void step() {
-    while (!enough && !lanes.isEmpty() && !queue.isClosed()) {
-      Lane lane = lanes.get(0);
-      long from = queue.nextReadable(lane.code(), next);
-      if (from >= 0) {
-        int count = queue.readableRun(lane.code(), from, SLICE_COUNT);
-        reads.read(
-            queue, lane, from, count, SLICE_BYTES, (entries, failure) -> took(lane, from, entries));
-        return;
-      }
-      lanes.remove(0);
-      next = 0;
+  private final class Scan {
+    private final Subscription queue;
+    private final Looker looker;
+    private final List<Lane> lanes = new ArrayList<>();
+    private long next;
+    private boolean enough;
+
+    private Scan(Destination queue, Looker looker) {
+      this.queue = queue.queueSubscription();
+      this.looker = looker;
+      lanes.addAll(queue.durableLanes());
+      lanes.addAll(queue.swiftLanes());
+      lanes.sort((one, other) -> Integer.compare(other.code() & 0x7F, one.code() & 0x7F));
     }
-    looker.done();
-  }
 
-  private void took(Lane lane, long from, @Nullable ByteBuffer entries) {
-    next = from + 1;
-    int at = entries == null ? 0 : entries.position();
-    while (entries != null && !enough && at < entries.limit()) {
-      long sequence = Entry.sequence(entries, at);
+    private void step() {
+      while (!enough && !lanes.isEmpty() && !queue.isClosed()) {
+        Lane lane = lanes.get(0);
+        long from = queue.nextReadable(lane.code(), next);
+        if (from >= 0) {
+          int count = queue.readableRun(lane.code(), from, SLICE_COUNT);
+          reads.read(
+              queue,
+              lane,
+              from,
+              count,
+              SLICE_BYTES,
+              (entries, failure) -> took(lane, from, entries));
+          return;
+        }
+        lanes.remove(0);
+        next = 0;
+      }
+      looker.done();
+    }
+
+    private void took(Lane lane, long from, @Nullable ByteBuffer entries) {
+      next = from + 1;
+      int at = entries == null ? 0 : entries.position();
+      while (entries != null && !enough && at < entries.limit()) {
+        long sequence = Entry.sequence(entries, at);
+        enough = !look(lane, sequence, entries, at);
+        next = sequence + 1;
+        at += Entry.length(entries, at);
+      }
+      nextTurn.execute(this::step);
+    }
+
+    /** Looks at an entry; one that nobody can look at is passed over. */
+    private boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
+      long before = recorder.changes();
       try {
-        enough = !looker.look(lane, sequence, entries, at);
+        return looker.look(lane, sequence, entries, at);
       } catch (MalformedMessageException e) {
-        enough = false; // such a message is passed over
+        return true;
+      } catch (RuntimeException thrown) {
+        unforeseen.refusal(thrown, "a look at a message", before);
+        return true;
       }
-      next = sequence + 1;
-      at += Entry.length(entries, at);
     }
-    nextTurn.execute(this::step);
   }
 }

@@ -167,7 +167,12 @@ final class MetricsTaker {
                 parts.mover().size(),
                 parts.mover().failing(),
                 parts.withheld().size(),
-                parts.delays().waiting())),
+                parts.delays().waiting()),
+            new BrokerMetrics.NamedUse(
+                parts.budget().used(),
+                parts.budget().limit(),
+                parts.budget().refused(),
+                counters.unforeseen)),
         destinations.destinations(),
         destinations.others());
   }

@@ -185,6 +185,7 @@ class MoveRecords {
 
   private void storeVolatile(
       Destination to, ByteBuffer entry, Mover.Goal goal, Runs.Checked wanted) {
+    recorder.changing();
     ByteBuffer message = goal.message();
     LaneRun run = wanted.byPriority().get(0);
     VolatileLane lane = to.swift(run.priority());

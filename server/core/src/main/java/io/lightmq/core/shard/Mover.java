@@ -120,6 +120,8 @@ final class Mover {
   private final Counters counters;
   private final TurnTime time;
   private final Runnable wake;
+  private final Recorder recorder;
+  private final Unforeseen unforeseen;
   private final Map<MoveLine.Key, MoveLine> lines = new LinkedHashMap<>();
 
   /** Lines with something to read; each line is in one of these three at most. */
@@ -152,7 +154,11 @@ final class Mover {
       Ready ready,
       Counters counters,
       TurnTime time,
-      Runnable wake) {
+      Runnable wake,
+      Recorder recorder,
+      Unforeseen unforeseen) {
+    this.recorder = recorder;
+    this.unforeseen = unforeseen;
     this.reads = reads;
     this.decisions = decisions;
     this.ready = ready;
@@ -361,6 +367,7 @@ final class Mover {
   private void recordNext(MoveLine line) {
     recordable.remove();
     Move move = line.batch.element();
+    long before = recorder.changes();
     try {
       if (move.isValid() && !record(move)) {
         stall(line);
@@ -371,7 +378,8 @@ final class Mover {
       reading--;
       line.tries = 0;
       line.stalls = 0;
-    } catch (Refusal refusal) {
+    } catch (RuntimeException thrown) {
+      Refusal refusal = unforeseen.refusal(thrown, "a move", before);
       if (!refused(line, move, refusal)) {
         return;
       }

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Recipient;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
@@ -34,7 +35,13 @@ final class PeerSession {
   private final Map<DestinationName, Destination> temporaries = new HashMap<>();
   private final TreeMap<Long, Command.Commit> waitingCommits = new TreeMap<>();
   private final ArrayDeque<Held> heldPublishes = new ArrayDeque<>();
-  private final LinkedHashMap<Integer, Subscription> closedConsumers = new LinkedHashMap<>();
+  private final LinkedHashMap<Integer, Closed> closedConsumers = new LinkedHashMap<>();
+
+  /** What a closed consumer consumed, by numbers: what is deleted is not kept for it. */
+  private record Closed(long destinationId, long subscriptionId) {}
+
+  private long namedBytes;
+  private long chargedBytes;
   private long commitHeldNanos = NOT_HELD;
   private @Nullable Link link;
   private long linkEpoch;
@@ -142,18 +149,49 @@ final class PeerSession {
     return heldPublishes;
   }
 
+  /** The heap that what it made takes, as long as it lasts no longer than this connection. */
+  long namedBytes() {
+    return namedBytes;
+  }
+
+  void namedBytes(long bytes) {
+    namedBytes = bytes;
+  }
+
+  /** What of that no destination counts. */
+  long chargedBytes() {
+    return chargedBytes;
+  }
+
+  void chargedBytes(long bytes) {
+    chargedBytes = bytes;
+  }
+
   /** Remembers what a closed consumer consumed. */
   void consumerClosed(int consumerId, Subscription subscription) {
     closedConsumers.remove(consumerId);
-    closedConsumers.put(consumerId, subscription);
+    closedConsumers.put(consumerId, new Closed(subscription.destination().id(), subscription.id()));
     if (closedConsumers.size() > MAX_CLOSED_CONSUMERS) {
       closedConsumers.remove(closedConsumers.keySet().iterator().next());
     }
   }
 
+  /** So many closed consumers are remembered. */
+  int closedConsumers() {
+    return closedConsumers.size();
+  }
+
+  /** Forgets the closed consumers of a destination that is gone. */
+  void forgetClosed(Destination gone) {
+    closedConsumers.values().removeIf(each -> each.destinationId() == gone.id());
+  }
+
   /** What a closed consumer consumed, or null. */
-  @Nullable Subscription closedConsumer(int consumerId) {
-    Subscription subscription = closedConsumers.get(consumerId);
-    return subscription == null || subscription.isClosed() ? null : subscription;
+  @Nullable Subscription closedConsumer(int consumerId, Destinations destinations) {
+    Closed closed = closedConsumers.get(consumerId);
+    Destination destination = closed == null ? null : destinations.find(closed.destinationId());
+    return closed == null || destination == null
+        ? null
+        : destination.subscription(closed.subscriptionId());
   }
 }

@@ -32,6 +32,7 @@ final class Placing {
   private final Runs runs;
   private final Selecting selecting;
   private final Overflow overflow;
+  private final NamedBudget budget;
   private boolean diskFull;
 
   Placing(
@@ -41,7 +42,9 @@ final class Placing {
       TurnTime time,
       Counters counters,
       Overflow overflow,
-      Work work) {
+      Work work,
+      NamedBudget budget) {
+    this.budget = budget;
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
@@ -144,6 +147,17 @@ final class Placing {
         : destination.placement(persistent && Selecting.isWantedDurably(destination, wanted));
   }
 
+  /** Refuses messages whose priorities need lanes for which there is no heap. */
+  void checkLanes(Destination destination, Placement placement, int priorities) {
+    long bytes =
+        placement == Placement.NOWHERE
+            ? 0
+            : destination.laneBytes(placement == Placement.DURABLE, priorities);
+    if (bytes > 0) {
+      budget.take("the first message of a priority in " + destination.name().shown(), bytes);
+    }
+  }
+
   /** Refuses persistent messages while the disk guard does. */
   void checkDisk() {
     if (diskFull) {
@@ -244,6 +258,7 @@ final class Placing {
   /** Puts messages into volatile lanes; {@link #showVolatile} or the recorder shows them then. */
   void storeVolatile(
       PeerSession session, Destination destination, boolean persistent, Runs.Checked run) {
+    recorder.changing();
     for (LaneRun part : run.byPriority()) {
       VolatileLane lane = destination.swift(part.priority());
       long first = recorder.firstSequence(lane, part.count());

@@ -52,6 +52,7 @@ final class Publishing {
   private final Admission admission;
   private final Matchings matchings;
   private final Work work;
+  private final Unforeseen unforeseen;
   private final Set<PeerSession> holding = new LinkedHashSet<>();
 
   Publishing(
@@ -68,10 +69,12 @@ final class Publishing {
       Attempts attempts,
       Admission admission,
       Matchings matchings,
-      Work work) {
+      Work work,
+      Unforeseen unforeseen) {
     this.admission = admission;
     this.matchings = matchings;
     this.work = work;
+    this.unforeseen = unforeseen;
     this.settings = settings;
     this.state = state;
     this.recorder = recorder;
@@ -164,11 +167,13 @@ final class Publishing {
           "run " + number + " does not follow " + link.last() + ", the last that was taken");
       return true;
     }
+    long before = recorder.changes();
     try {
       if (!isMatched(session, command) || !decide(session, link, command, overdue)) {
         return false;
       }
-    } catch (Refusal refusal) {
+    } catch (RuntimeException thrown) {
+      Refusal refusal = unforeseen.refusal(thrown, "a run of messages", before);
       receipts.refuse(session, link, number, command.correlation(), refusal);
     }
     matchings.forget(command);
@@ -246,6 +251,7 @@ final class Publishing {
     }
     Runs.Checked wanted = placing.select(session, destination, run, matchings.of(command, 0));
     Placement placement = Placing.placement(destination, persistent, wanted);
+    placing.checkLanes(destination, placement, wanted.priorities());
     if (placement == Placement.DURABLE) {
       placing.checkDisk();
       placing.storeDurable(session, link.id(), command.number(), destination, wanted);
@@ -268,6 +274,7 @@ final class Publishing {
         ready.add(destination);
       }
       if (persistent) {
+        recorder.changing();
         state.links().taken(link.id(), command.number());
       }
       receipts.answerBehind(awaited, session.peer(), command.correlation());
@@ -342,32 +349,46 @@ final class Publishing {
     Link link = linkOf(session);
     Command.Commit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
-      // If it is rolled back, what it acknowledges counts as failed attempts instead.
-      long bytes =
-          RecordBytes.of(next, session.user().length)
-              + Math.max(
-                  settlements.recordBytes(session, next.acked()),
-                  Attempts.recordBytes(session, next.acked()));
-      for (Command.StagedRun run : next.runs()) {
-        bytes += RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
-      }
       Refusal refusal = null;
+      long before = recorder.changes();
       try {
-        if (work.isTired()
-            || !isMatched(session, next)
-            || !admitted(bytes, !next.runs().isEmpty())
-            || waitsForMemory(session, next)) {
+        if (waitsForAnything(session, next)) {
           holding.add(session);
           return;
         }
       } catch (Refusal refused) {
         refusal = refused;
+      } catch (RuntimeException thrown) {
+        Refusal bug = unforeseen.refusal(thrown, "the room for a commit", before);
+        sessions.expel(session, bug.code(), bug.text());
+        return;
       }
       session.commitNotHeld();
       session.waitingCommits().remove(next.number());
       take(session, link, next, refusal);
       next = session.waitingCommits().get(link.last() + 1);
     }
+  }
+
+  /** Whether a commit waits for its selectors, or for room. */
+  private boolean waitsForAnything(PeerSession session, Command.Commit next) {
+    return work.isTired()
+        || !isMatched(session, next)
+        || !admitted(bytes(session, next), !next.runs().isEmpty())
+        || waitsForMemory(session, next);
+  }
+
+  private long bytes(PeerSession session, Command.Commit next) {
+    // If it is rolled back, what it acknowledges counts as failed attempts instead.
+    long bytes =
+        RecordBytes.of(next, session.user().length)
+            + Math.max(
+                settlements.recordBytes(session, next.acked()),
+                Attempts.recordBytes(session, next.acked()));
+    for (Command.StagedRun run : next.runs()) {
+      bytes += RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
+    }
+    return bytes;
   }
 
   private boolean waitsForMemory(PeerSession session, Command.Commit next) {
@@ -378,12 +399,14 @@ final class Publishing {
   private void take(
       PeerSession session, Link link, Command.Commit command, @Nullable Refusal known) {
     time.arrived(command.arrivedMillis());
+    long before = recorder.changes();
     try {
       if (known != null) {
         throw known;
       }
       transactions.decide(session, link, command);
-    } catch (Refusal refusal) {
+    } catch (RuntimeException thrown) {
+      Refusal refusal = unforeseen.refusal(thrown, "a commit", before);
       for (Command.Acked acked : command.acked()) {
         Consumer consumer = Settlements.consumer(session, acked);
         if (consumer != null && isOfTheBroker(refusal)) {

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.record.ShardRecord.Refused;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Links;
 import io.lightmq.core.transaction.Outcome;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
@@ -14,8 +15,10 @@ import org.jspecify.annotations.Nullable;
 final class Receipts {
   private final Recorder recorder;
   private final Sessions sessions;
+  private final NamedBudget budget;
 
-  Receipts(Recorder recorder, Sessions sessions) {
+  Receipts(Recorder recorder, Sessions sessions, NamedBudget budget) {
+    this.budget = budget;
     this.recorder = recorder;
     this.sessions = sessions;
   }
@@ -67,6 +70,15 @@ final class Receipts {
           session,
           FaultCode.LIMIT_REACHED,
           Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
+    } else if (!budget.hasRoom(Links.heapBytes(refusal.text()))) {
+      sessions.expel(
+          session,
+          FaultCode.LIMIT_REACHED,
+          "a refusal cannot be kept for this link: what is named and kept takes "
+              + budget.used()
+              + " of "
+              + budget.limit()
+              + " bytes of heap (memory.named-state); attach again later");
     } else {
       String kept = Printable.line(refusal.text());
       recorder.record(new Refused(link.id(), number, refusal.code(), kept));

@@ -48,6 +48,7 @@ final class Recorder {
   private long createdOffset;
   private boolean lazyForce;
   private boolean forcedBeside;
+  private long changes;
   private Arrivals arrivals = (lane, first, run) -> {};
   private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
@@ -83,8 +84,19 @@ final class Recorder {
     }
   }
 
+  /** Rises before anything is recorded, or changed without a record. */
+  long changes() {
+    return changes;
+  }
+
+  /** Something is about to change that is in no record. */
+  void changing() {
+    changes++;
+  }
+
   /** Records and applies a fact that holds no entries. */
   void record(ShardRecord record) {
+    changes++;
     writer.write(record);
     state.apply(record);
   }
@@ -187,6 +199,7 @@ final class Recorder {
 
   /** Records a run of one lane, whose messages become visible with their destination's mark. */
   void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
+    changes++;
     long first = firstSequence(lane, run.count());
     state.apply(write(link, number, lane, first, stamp, run, times(lane, stamp)));
     applied(lane, first, run);
@@ -258,6 +271,7 @@ final class Recorder {
     private final List<Runnable> runs = new ArrayList<>();
 
     private Transaction(@Nullable UUID link, long number, int parts, Mark mark) {
+      changes++;
       this.link = link;
       this.number = number;
       this.mark = mark;

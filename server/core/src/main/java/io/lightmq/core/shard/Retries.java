@@ -5,7 +5,6 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationKind;
-import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MalformedMessageException;
@@ -69,7 +68,7 @@ final class Retries {
 
     /** Whether anything can ever take the letter: a queue or a subscription with a name. */
     boolean canBe() {
-      return queue ? !name.isEmpty() && !name.startsWith(Destination.HIDDEN) : subscription != null;
+      return queue ? ClientText.mayName(name) : subscription != null;
     }
 
     @Override
@@ -133,21 +132,19 @@ final class Retries {
   @Nullable String obstacle(Origin origin) {
     try {
       if (origin.queue()) {
-        subscribing.existing(new DestinationName(DestinationKind.QUEUE, origin.name()), true);
+        subscribing.existing(ClientText.destination(DestinationKind.QUEUE, origin.name()), true);
       } else {
         subscription(origin);
       }
       return null;
     } catch (Refusal refusal) {
       return refusal.text();
-    } catch (IllegalArgumentException e) {
-      return String.valueOf(e.getMessage());
     }
   }
 
   private Subscription subscription(Origin origin) {
     Destination topic =
-        subscribing.existing(new DestinationName(DestinationKind.TOPIC, origin.name()), false);
+        subscribing.existing(ClientText.destination(DestinationKind.TOPIC, origin.name()), false);
     for (Subscription each : topic == null ? List.<Subscription>of() : topic.subscriptions()) {
       if (each.name() != null
           && each.name().equals(origin.subscription())
@@ -268,7 +265,7 @@ final class Retries {
           return new Mover.Goal(only.destination(), message, 0, Reason.MOVED, only);
         }
         Destination to =
-            subscribing.resolve(new DestinationName(DestinationKind.QUEUE, origin.name()), true);
+            subscribing.resolve(ClientText.destination(DestinationKind.QUEUE, origin.name()), true);
         return new Mover.Goal(to, message, 0, Reason.MOVED);
       } catch (MalformedMessageException e) {
         throw new Refusal(FaultCode.BAD_REQUEST, "a dead letter cannot be read: " + e.getMessage());

@@ -2,11 +2,13 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.NamedHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.LinkClosed;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Links;
 import io.lightmq.core.transaction.Outcome;
 import io.lightmq.spi.Principal;
 import io.lightmq.wire.entry.FaultCode;
@@ -37,6 +39,7 @@ final class Sessions {
   private final Attempts attempts;
   private final TurnTime time;
   private final Matchings matchings;
+  private final NamedBudget budget;
   private final Map<Long, PeerSession> byConnection = new HashMap<>();
   private final Map<UUID, PeerSession> byLink = new HashMap<>();
   private final Map<String, PeerSession> byClientId = new HashMap<>();
@@ -48,8 +51,10 @@ final class Sessions {
       Subscribing subscribing,
       Attempts attempts,
       TurnTime time,
-      Matchings matchings) {
+      Matchings matchings,
+      NamedBudget budget) {
     this.matchings = matchings;
+    this.budget = budget;
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
@@ -87,9 +92,7 @@ final class Sessions {
 
   /** A temporary destination is about to be deleted by somebody else. */
   void forgetTemporary(Destination temporary) {
-    byConnection
-        .values()
-        .forEach(session -> session.temporaries().remove(temporary.name(), temporary));
+    byConnection.values().forEach(session -> subscribing.forget(session, temporary));
   }
 
   // ---- attach ----
@@ -116,6 +119,11 @@ final class Sessions {
       checkFree(command.clientId(), peer);
     }
     String owner = known == null ? peer.userName() : Ownership.next(known.owner(), peer);
+    budget.takeOfReserve(
+        "a connection",
+        NamedBudget.CONNECTION
+            + NamedHeap.text(command.clientId())
+            + (known == null ? Links.LINK_BYTES : 0));
     if (known != null && !Objects.equals(owner, known.owner())) {
       log.info("Link {} had no owner and belongs to user {} from now on", known.id(), owner);
     }
@@ -136,6 +144,7 @@ final class Sessions {
     if (command.clientId() != null) {
       claim(session, command.clientId());
     }
+    subscribing.settle(session);
     List<Peer.Outcome> outcomes = new ArrayList<>();
     for (Outcome outcome : link.outcomes()) {
       outcomes.add(new Peer.Outcome(outcome.number(), outcome.code(), outcome.text()));
@@ -206,19 +215,14 @@ final class Sessions {
           "this connection has the client id \"" + Printable.of(session.clientId()) + "\" already");
     }
     checkFree(command.clientId(), command.peer());
+    budget.takeOfReserve("a client id", NamedHeap.text(command.clientId()));
     claim(session, command.clientId());
+    subscribing.settle(session);
     recorder.after(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
   }
 
   private void checkFree(String clientId, Peer peer) {
-    if (clientId.isEmpty() || clientId.length() > Subscribing.MAX_NAME_CHARS) {
-      throw new Refusal(
-          FaultCode.BAD_REQUEST,
-          "a client id has 1 to "
-              + Subscribing.MAX_NAME_CHARS
-              + " characters, this one has "
-              + clientId.length());
-    }
+    ClientText.name(FaultCode.BAD_REQUEST, "a client id", clientId);
     if (!mayBeClientId(clientId, state::hasDurableOf)) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,
@@ -294,6 +298,7 @@ final class Sessions {
       subscribing.delete(temporary);
     }
     session.temporaries().clear();
+    budget.ended(session);
     session.waitingCommits().values().forEach(matchings::release);
     session.waitingCommits().clear();
     session.heldPublishes().forEach(held -> matchings.release(held.publish()));

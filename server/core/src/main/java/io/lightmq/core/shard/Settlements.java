@@ -96,7 +96,9 @@ final class Settlements {
     }
     Consumer consumer = session.recipient().consumer(acked.consumerId());
     Subscription subscription =
-        consumer == null ? session.closedConsumer(acked.consumerId()) : consumer.subscription();
+        consumer == null
+            ? session.closedConsumer(acked.consumerId(), state.destinations())
+            : consumer.subscription();
     if (subscription == null
         || subscription.isClosed()
         || subscription.destination().id() != acked.destinationId()) {

@@ -35,6 +35,8 @@ final class ShardParts {
   private final Counters counters = new Counters();
   private final BatchBuilder batch;
   private final Recorder recorder;
+  private final Unforeseen unforeseen;
+  private final NamedBudget budget;
   private final Dispatcher dispatcher;
   private final Sessions sessions;
   private final Settlements settlements;
@@ -73,13 +75,16 @@ final class ShardParts {
     this.time = new TurnTime(clock);
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal, time);
+    this.unforeseen = new Unforeseen(recorder, counters, time);
+    this.budget = new NamedBudget(state, settings.namedBytes());
     Later later = new Later();
     this.dispatcher = new Dispatcher(window, fetcher, beside, later);
     recorder.touches(later);
     DestinationRules rules = rules(settings);
     Subscribing subscribing =
-        new Subscribing(state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters);
-    this.placing = new Placing(settings, state, recorder, time, counters, overflow, work);
+        new Subscribing(
+            state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters, budget);
+    this.placing = new Placing(settings, state, recorder, time, counters, overflow, work, budget);
     EntryReads reads = new EntryReads(window, fetcher);
     Matchings matchings = new Matchings(beside, later::lookAgain);
     this.mover =
@@ -90,7 +95,9 @@ final class ShardParts {
             ready,
             counters,
             time,
-            later::wake);
+            later::wake,
+            recorder,
+            unforeseen);
     this.withheld = new Withheld(ready, time);
     this.settingAside = new SettingAside(state, recorder, ready, counters, time);
     this.deadLetters =
@@ -104,15 +111,15 @@ final class ShardParts {
         new Delays(
             state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
     this.retries = new Retries(mover, subscribing, time, later::soon);
-    DeadLetterAdministration letters =
-        new DeadLetterAdministration(state, reads, retries, time, later::soon);
+    LetterScan scans = new LetterScan(reads, later::soon, recorder, unforeseen);
+    DeadLetterAdministration letters = new DeadLetterAdministration(state, scans, retries, time);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions =
-        new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings);
+        new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings, budget);
     later.sessions = sessions;
     this.settlements = new Settlements(state, time, ready);
-    Receipts receipts = new Receipts(recorder, sessions);
+    Receipts receipts = new Receipts(recorder, sessions, budget);
     Transactions transactions =
         new Transactions(
             settings,
@@ -140,7 +147,8 @@ final class ShardParts {
             attempts,
             later,
             matchings,
-            work);
+            work,
+            unforeseen);
     Consuming consuming =
         new Consuming(
             state,
@@ -164,10 +172,11 @@ final class ShardParts {
             ready,
             delays,
             letters,
-            new DelayAdministration(state, delays, reads, recorder, later, time, later::soon),
+            new DelayAdministration(state, delays, scans, recorder, later, time, later::soon),
             new DamagedAdministration(state, delays, recorder, later, ready),
             settings.maxBatchBytes());
-    this.commands = new Commands(sessions, publishing, consuming, administration);
+    this.commands =
+        new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);
     this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
     this.runner = maker.make(this);
     later.runner = runner;
@@ -298,6 +307,14 @@ final class ShardParts {
 
   Recorder recorder() {
     return recorder;
+  }
+
+  NamedBudget budget() {
+    return budget;
+  }
+
+  Unforeseen unforeseen() {
+    return unforeseen;
   }
 
   Dispatcher dispatcher() {

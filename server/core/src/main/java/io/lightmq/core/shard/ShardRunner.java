@@ -169,7 +169,17 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   private void takeOthers() {
     while (!others.isEmpty() && turnOthers < MAX_OTHERS && !parts.work().isTired()) {
       Command next = others.peek();
-      long room = roomFor(next);
+      long room;
+      long before = recorder.changes();
+      try {
+        room = roomFor(next);
+      } catch (RuntimeException thrown) {
+        others.remove();
+        parts
+            .commands()
+            .refuse(next, parts.unforeseen().refusal(thrown, "the room for it", before));
+        continue;
+      }
       if (!ended && !stopped && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
         return;
       }

@@ -6,6 +6,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Interest;
+import io.lightmq.core.destination.NamedHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord;
@@ -40,9 +41,6 @@ import org.slf4j.LoggerFactory;
 final class Subscribing {
   private static final Logger log = LoggerFactory.getLogger(Subscribing.class);
 
-  /** The longest name of a subscription, and the longest client id. */
-  static final int MAX_NAME_CHARS = 512;
-
   static final long VOLATILE_ID = 1L << 62;
 
   /** The lower bits of such an id count in this process; above them stands the shard epoch. */
@@ -57,6 +55,7 @@ final class Subscribing {
   private final boolean createOnFirstUse;
   private final Counters counters;
   private final SelectorBudget selectors;
+  private final NamedBudget budget;
   private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
 
   Subscribing(
@@ -65,7 +64,9 @@ final class Subscribing {
       Dispatcher dispatcher,
       DestinationRules rules,
       boolean createOnFirstUse,
-      Counters counters) {
+      Counters counters,
+      NamedBudget budget) {
+    this.budget = budget;
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
@@ -121,8 +122,27 @@ final class Subscribing {
     return null;
   }
 
+  /** Finds or creates a queue that a setting names, also where clients may make no more. */
+  Destination resolveOwn(DestinationName name) {
+    Destination found = existing(name, true);
+    if (found != null) {
+      return found;
+    }
+    budget.takeOfReserve(shown(name), NamedHeap.of(name.name(), true));
+    return made(name, rules.settingsFor(name));
+  }
+
+  private static String shown(DestinationName name) {
+    return (name.kind().isQueue() ? "queue " : "topic ") + name.shown();
+  }
+
   /** Creates a destination that does not exist. */
   Destination create(DestinationName name, DestinationSettings settings) {
+    budget.take(shown(name), NamedHeap.of(name.name(), name.kind().isQueue()));
+    return made(name, settings);
+  }
+
+  private Destination made(DestinationName name, DestinationSettings settings) {
     recorder.create(new DestinationCreated(state.destinations().nextId(), name, settings));
     Destination created = state.destinations().find(name);
     if (created == null) {
@@ -140,12 +160,36 @@ final class Subscribing {
     DestinationName name =
         new DestinationName(
             kind, "temp." + session.peer().connectionId() + "." + Long.toHexString(id));
+    long bytes = NamedHeap.of(name.name(), kind.isQueue());
+    budget.take(session, "a temporary destination", bytes);
+    budget.made(session, bytes);
     Destination created = state.destinations().create(id, name, DestinationSettings.DEFAULT);
     if (kind.isQueue()) {
       created.open(id, SubscriptionKind.QUEUE, null, null, false);
     }
     session.temporaries().put(name, created);
     return created;
+  }
+
+  /** A session forgets a temporary destination that is deleted now. */
+  void forget(PeerSession session, Destination temporary) {
+    if (session.temporaries().remove(temporary.name(), temporary)) {
+      budget.made(session, -NamedHeap.of(temporary.name().name(), temporary.kind().isQueue()));
+      session.forgetClosed(temporary);
+      settle(session);
+    }
+  }
+
+  /** Reckons what a session takes itself. */
+  void settle(PeerSession session) {
+    long consumers =
+        session.recipient().consumers().size() + dispatcher.browsers().count(session.recipient());
+    budget.settle(
+        session,
+        NamedBudget.CONNECTION
+            + NamedHeap.text(session.clientId())
+            + NamedBudget.CONSUMER * consumers
+            + (long) NamedBudget.CLOSED_CONSUMER * session.closedConsumers());
   }
 
   /** Deletes a destination: consumers end, messages and subscriptions are gone. */
@@ -179,6 +223,8 @@ final class Subscribing {
     checkUnused(session, command.consumerId());
     checkKind(command, true);
     Selector selector = selector(command.selector());
+    settle(session);
+    budget.take(session, "a browser", NamedBudget.CONSUMER);
     selectors.take(selector);
     Destination destination = resolve(command.destination(), command.mayCreate());
     dispatcher
@@ -189,6 +235,7 @@ final class Subscribing {
             command.sessionId(),
             destination.queueSubscription(),
             selector);
+    settle(session);
     return destination;
   }
 
@@ -206,11 +253,16 @@ final class Subscribing {
           FaultCode.NOT_OWNER,
           "temporary destination " + name.shown() + " may be consumed by its own connection only");
     }
+    settle(session);
+    budget.take(session, "a consumer", NamedBudget.CONSUMER);
     Destination destination = resolve(name, command.mayCreate());
     Subscription subscription =
         switch (command.subscribe()) {
           case QUEUE -> queue(destination, interest.selector());
           case PLAIN -> {
+            long bytes = destination.subscriptionBytes(null, session.clientId());
+            budget.take(session, "a subscription", bytes);
+            budget.made(session, NamedHeap.ofSubscription(null, session.clientId()));
             selectors.take(interest.selector());
             yield destination.open(
                 volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, interest);
@@ -222,13 +274,16 @@ final class Subscribing {
               durable(session, destination, command, interest, SubscriptionKind.SHARED_DURABLE);
           case BROWSE -> throw new IllegalStateException("a browser has no subscription");
         };
-    return dispatcher.attach(
-        session.recipient(),
-        command.consumerId(),
-        command.sessionId(),
-        subscription,
-        queue ? interest.selector() : null,
-        command.noAcknowledge());
+    Consumer consumer =
+        dispatcher.attach(
+            session.recipient(),
+            command.consumerId(),
+            command.sessionId(),
+            subscription,
+            queue ? interest.selector() : null,
+            command.noAcknowledge());
+    settle(session);
+    return consumer;
   }
 
   private Subscription queue(Destination destination, @Nullable Selector selector) {
@@ -243,6 +298,11 @@ final class Subscribing {
     String text = Selector.normalise(given);
     if (text == null) {
       return null;
+    }
+    if (!ClientText.isWellFormed(text)) {
+      throw new Refusal(
+          FaultCode.INVALID_SELECTOR,
+          "the selector has half of a surrogate pair without the other");
     }
     try {
       return Selector.parse(text);
@@ -265,18 +325,12 @@ final class Subscribing {
   }
 
   private static SubscriptionKey key(PeerSession session, @Nullable String name) {
-    if (name == null || name.isEmpty()) {
-      throw new Refusal(FaultCode.INVALID_SUBSCRIPTION, "the subscription has no name");
-    }
-    if (name.length() > MAX_NAME_CHARS) {
-      throw new Refusal(
-          FaultCode.INVALID_SUBSCRIPTION,
-          "a subscription's name has at most "
-              + MAX_NAME_CHARS
-              + " characters, this one has "
-              + name.length());
-    }
-    return new SubscriptionKey(session.clientId(), name);
+    return new SubscriptionKey(
+        session.clientId(),
+        ClientText.name(
+            FaultCode.INVALID_SUBSCRIPTION,
+            "the name of a subscription",
+            name == null ? "" : name));
   }
 
   /** A name that is about to be kept; one of an older broker is taken as it is. */
@@ -308,6 +362,7 @@ final class Subscribing {
       return known;
     }
     checkNew(key);
+    budget.take("a subscription", destination.subscriptionBytes(key.name(), key.clientId()));
     selectors.take(interest.selector());
     Subscription opened =
         destination.open(
@@ -356,6 +411,9 @@ final class Subscribing {
     }
     checkCount(destination, known);
     checkPartial(destination, interest, known);
+    if (known == null) {
+      budget.take("a subscription", destination.subscriptionBytes(key.name(), key.clientId()));
+    }
     selectors.take(interest.selector());
     if (known != null) {
       counters.forget(known.destination().id(), known.id());
@@ -499,9 +557,13 @@ final class Subscribing {
       } else if (subscription.consumers() == 0 && !subscription.isClosed()) {
         forget(subscription);
         counters.forget(subscription.destination().id(), subscription.id());
+        if (subscription.kind() == SubscriptionKind.PLAIN) {
+          budget.made(session, -NamedHeap.ofSubscription(null, subscription.clientId()));
+        }
         subscription.destination().close(subscription);
       }
     }
+    settle(session);
   }
 
   private void forget(Subscription ended) {

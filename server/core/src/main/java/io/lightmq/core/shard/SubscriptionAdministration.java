@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 final class SubscriptionAdministration {
   private static final List<String> LIST = List.of("topic", "client-id", "limit");
   private static final List<String> DELETE = List.of("subscription", "client-id", "force");
+  static final List<String> ARGUMENTS =
+      List.of("topic", "client-id", "limit", "subscription", "force");
+
   private static final int MAX_LIMIT = 1_000;
 
   private final ShardState state;

@@ -246,6 +246,7 @@ final class Transactions {
 
   private void place(Placed placed, Placement placement, Plan plan) {
     Runs.Checked wanted = placed.run();
+    placing.checkLanes(placed.destination(), placement, wanted.priorities());
     switch (placement) {
       case DURABLE -> {
         placing.checkDisk(); // its code tells that no application has failed
@@ -336,6 +337,7 @@ final class Transactions {
     if (mark != null) {
       record(session, link.id(), number, plan, mark);
     } else if (number > 0) {
+      recorder.changing();
       state.links().taken(link.id(), number);
     }
     for (Placed placed : plan.swift) {

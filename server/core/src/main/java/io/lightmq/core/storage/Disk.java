@@ -7,6 +7,9 @@ import java.util.List;
  * The file seam: one data directory. Names are relative, with {@code /} between folders. All
  * methods may block and are called only on threads that are never interrupted.
  *
+ * <p>Whatever opens a file throws a {@link NoFileHandleException} if there is no handle for it,
+ * which passes. To force a folder that {@link #createFolder} has made or found needs none.
+ *
  * <p>What survives a power cut: bytes that {@link DiskFile#force} covered, of names that {@link
  * #forceDirectory} covered.
  */
@@ -28,6 +31,13 @@ public interface Disk {
 
   /** Renames atomically, replacing the target. Durable after {@link #forceDirectory}. */
   void rename(String from, String to) throws IOException;
+
+  /**
+   * Renames an open file, replacing the target, as {@link #rename(String, String)} does.
+   *
+   * @return the same handle under the new name; the one given is not to be used any more
+   */
+  DiskFile rename(DiskFile file, String to) throws IOException;
 
   /** Deletes a file if it exists. */
   void delete(String name) throws IOException;

@@ -98,6 +98,14 @@ public final class MemoryDisk implements Disk {
   }
 
   @Override
+  public DiskFile rename(DiskFile file, String to) throws IOException {
+    rename(file.name(), to);
+    DiskFile renamed = open(to);
+    file.close();
+    return renamed;
+  }
+
+  @Override
   public void delete(String name) {
     synchronized (files) {
       Content content = files.remove(name);

@@ -5,13 +5,18 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileStore;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -25,9 +30,16 @@ public final class NioDisk implements Disk, AutoCloseable {
   private final Path root;
   private final DirectoryLock lock;
 
-  private NioDisk(Path root, DirectoryLock lock) {
+  /** Asked for the room on it without another handle. */
+  private final FileStore store;
+
+  /** Folders that are forced again and again, open, so that no lack of handles can prevent it. */
+  private final Map<String, FileChannel> folders = new HashMap<>();
+
+  private NioDisk(Path root, DirectoryLock lock) throws IOException {
     this.root = root;
     this.lock = lock;
+    this.store = Files.getFileStore(root);
   }
 
   /**
@@ -42,11 +54,13 @@ public final class NioDisk implements Disk, AutoCloseable {
     DirectoryLock lock = DirectoryLock.take(absolute);
     try {
       OwnerOnly.tighten(absolute);
+      NioDisk disk = new NioDisk(absolute, lock);
+      disk.folder("");
+      return disk;
     } catch (IOException | RuntimeException e) {
       lock.close();
       throw e;
     }
-    return new NioDisk(absolute, lock);
   }
 
   /** The directory. */
@@ -60,18 +74,36 @@ public final class NioDisk implements Disk, AutoCloseable {
     return new NioFile(
         name,
         path,
-        FileChannel.open(
-            path,
+        channel(
+            name,
             Set.of(
                 StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
             OwnerOnly.file()));
   }
 
+  private FileChannel channel(
+      String name, Set<StandardOpenOption> options, FileAttribute<?>... attributes)
+      throws IOException {
+    try {
+      return FileChannel.open(path(name), options, attributes);
+    } catch (FileSystemException e) {
+      throw NoFileHandleException.classify(name, e);
+    }
+  }
+
+  private synchronized FileChannel folder(String name) throws IOException {
+    FileChannel open = folders.get(name);
+    if (open == null) {
+      open = channel(name, Set.of(StandardOpenOption.READ));
+      folders.put(name, open);
+    }
+    return open;
+  }
+
   @Override
   public DiskFile open(String name) throws IOException {
-    Path path = path(name);
     return new NioFile(
-        name, path, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        name, path(name), channel(name, Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE)));
   }
 
   @Override
@@ -91,6 +123,8 @@ public final class NioDisk implements Disk, AutoCloseable {
             names.add(name.toString());
           }
         }
+      } catch (FileSystemException e) {
+        throw NoFileHandleException.classify(folder, e);
       }
     }
     Collections.sort(names);
@@ -100,11 +134,21 @@ public final class NioDisk implements Disk, AutoCloseable {
   @Override
   public void createFolder(String folder) throws IOException {
     createPrivately(path(folder));
+    folder(folder);
   }
 
   @Override
   public void rename(String from, String to) throws IOException {
     Files.move(path(from), path(to), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  @Override
+  public DiskFile rename(DiskFile file, String to) throws IOException {
+    if (!(file instanceof NioFile open)) {
+      throw new IllegalArgumentException(file.name() + " is no file of this disk");
+    }
+    rename(open.name, to);
+    return new NioFile(to, path(to), open.channel);
   }
 
   @Override
@@ -114,23 +158,32 @@ public final class NioDisk implements Disk, AutoCloseable {
 
   @Override
   public void forceDirectory(String folder) throws IOException {
-    force(path(folder));
+    folder(folder).force(true);
   }
 
   @Override
   public long usableBytes() throws IOException {
-    return Files.getFileStore(root).getUsableSpace();
+    return store.getUsableSpace();
   }
 
   @Override
   public long totalBytes() throws IOException {
-    return Files.getFileStore(root).getTotalSpace();
+    return store.getTotalSpace();
   }
 
   /** Gives up the lock. Open files stay open until their owners close them. */
   @Override
   public void close() throws IOException {
-    lock.close();
+    try {
+      synchronized (this) {
+        for (FileChannel folder : folders.values()) {
+          folder.close();
+        }
+        folders.clear();
+      }
+    } finally {
+      lock.close();
+    }
   }
 
   private Path path(String name) {

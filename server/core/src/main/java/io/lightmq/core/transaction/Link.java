@@ -40,6 +40,7 @@ public final class Link {
   private final UUID id;
   private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
   private @Nullable String owner;
+  private long outcomeBytes;
   private long last;
 
   /** The link epoch of the attach that made it. */
@@ -162,12 +163,25 @@ public final class Link {
   void refuse(Outcome outcome) {
     take(outcome.number());
     outcomes.put(outcome.number(), outcome);
+    outcomeBytes += Links.heapBytes(outcome.text());
+  }
+
+  /** The heap that the kept refusals take. */
+  long outcomeBytes() {
+    return outcomeBytes;
   }
 
   void attach(long answersFrom, long newEpoch) {
     last = Math.max(last, answersFrom - 1);
     newestEpoch = Math.max(newestEpoch, newEpoch);
-    outcomes.headMap(answersFrom, false).clear();
+    outcomes
+        .headMap(answersFrom, false)
+        .values()
+        .removeIf(
+            outcome -> {
+              outcomeBytes -= Links.heapBytes(outcome.text());
+              return true;
+            });
   }
 
   long slice() {
@@ -205,7 +219,9 @@ public final class Link {
     for (int i = 0; i < count; i++) {
       long number = in.readVarint();
       FaultCode code = FaultCode.of((int) Math.min(in.readVarint(), Integer.MAX_VALUE));
-      link.outcomes.put(number, new Outcome(number, code, in.readString()));
+      Outcome outcome = new Outcome(number, code, in.readString());
+      link.outcomes.put(number, outcome);
+      link.outcomeBytes += Links.heapBytes(outcome.text());
     }
     if (!link.outcomes.isEmpty() && link.outcomes.lastKey() > link.last) {
       throw new MalformedRecordException(

@@ -38,6 +38,22 @@ public final class Links {
   private @Nullable Iterator<UUID> rest;
   private long slice;
   private int encoded;
+  private long outcomeBytes;
+
+  /** What a link takes in the heap without what it keeps, as measured and a little more. */
+  public static final int LINK_BYTES = 256;
+
+  private static final int OUTCOME_BYTES = 160;
+
+  /** What a kept refusal takes in the heap. */
+  public static long heapBytes(String text) {
+    return OUTCOME_BYTES + 2L * text.length();
+  }
+
+  /** The heap that all take with what they keep. */
+  public long heapBytes() {
+    return (long) LINK_BYTES * links.size() + outcomeBytes;
+  }
 
   /** How many there are. */
   public int size() {
@@ -98,7 +114,9 @@ public final class Links {
       link.owner(record.owner());
       byOwner.merge(record.owner(), 1, Integer::sum);
     }
+    outcomeBytes -= link.outcomeBytes();
     link.attach(record.answersFrom(), record.epoch());
+    outcomeBytes += link.outcomeBytes();
     return link;
   }
 
@@ -110,6 +128,7 @@ public final class Links {
   /** Applies a refusal. */
   public void refused(UUID id, long number, FaultCode code, String text) {
     touch(id, 0).refuse(new Outcome(number, code, text));
+    outcomeBytes += heapBytes(text);
   }
 
   /** Applies a close. */
@@ -122,6 +141,7 @@ public final class Links {
       if (owner != null) {
         byOwner.computeIfPresent(owner, (user, count) -> count == 1 ? null : count - 1);
       }
+      outcomeBytes -= link.outcomeBytes();
     }
   }
 
@@ -201,6 +221,7 @@ public final class Links {
       if (link.owner() != null) {
         byOwner.merge(link.owner(), 1, Integer::sum);
       }
+      outcomeBytes += link.outcomeBytes();
     }
   }
 }

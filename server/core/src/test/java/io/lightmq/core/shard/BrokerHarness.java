@@ -93,6 +93,26 @@ final class BrokerHarness {
         5_000);
   }
 
+  /** The same settings with another budget for what clients can name. */
+  static BrokerSettings withNamed(BrokerSettings of, long namedBytes) {
+    return new BrokerSettings(
+        of.defaultSettings(),
+        of.createOnFirstUse(),
+        of.rules(),
+        of.windowBytes(),
+        of.volatileBytes(),
+        of.overflowBytes(),
+        of.journal(),
+        of.segments(),
+        of.ballastBytes(),
+        of.maxMessageBytes(),
+        of.maxTransactionBytes(),
+        of.flushIntervalMillis(),
+        of.minFreeBytes(),
+        of.idleReclaimMillis(),
+        namedBytes);
+  }
+
   /** The same settings, but destinations are made by the administrator only. */
   static BrokerSettings withoutCreation(BrokerSettings of) {
     return new BrokerSettings(

@@ -141,6 +141,13 @@ public abstract class FaultyDisk implements Disk {
   }
 
   @Override
+  public DiskFile rename(DiskFile file, String to) throws IOException {
+    rename(file.name(), to);
+    file.close();
+    return open(to);
+  }
+
+  @Override
   public void delete(String name) throws IOException {
     disk.delete(name);
   }

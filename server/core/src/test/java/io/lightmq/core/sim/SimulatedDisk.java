@@ -2,6 +2,7 @@ package io.lightmq.core.sim;
 
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
+import io.lightmq.core.storage.NoFileHandleException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
@@ -51,6 +52,8 @@ public final class SimulatedDisk implements Disk {
   private long cutAfter = Long.MAX_VALUE;
   private long changes;
   private int generation;
+  private int handles;
+  private int maxHandles = Integer.MAX_VALUE;
 
   public SimulatedDisk(long seed) {
     random = new Random(seed);
@@ -80,6 +83,22 @@ public final class SimulatedDisk implements Disk {
   /** Writes beyond so many bytes in all files fail with ENOSPC. */
   public synchronized void capacity(long bytes) {
     capacityBytes = bytes;
+  }
+
+  /** Handles of files that are open. */
+  public synchronized int handles() {
+    return handles;
+  }
+
+  /** No file can be opened while so many are open. */
+  public synchronized void maxHandles(int most) {
+    maxHandles = most;
+  }
+
+  private void takeHandle(String name) throws IOException {
+    if (handles >= maxHandles) {
+      throw new NoFileHandleException(name, new IOException("Too many open files (simulated)"));
+    }
   }
 
   /** Runs before each force with the file's name, on the forcing thread, to make it slow. */
@@ -146,12 +165,15 @@ public final class SimulatedDisk implements Disk {
 
   private void revive() {
     generation++;
+    handles = 0;
+    maxHandles = Integer.MAX_VALUE;
     cutAfter = Long.MAX_VALUE;
     failAt.clear();
   }
 
   @Override
   public synchronized DiskFile create(String name) throws IOException {
+    takeHandle(name);
     before(Operation.CREATE, name);
     SimulatedFolder folder = folderOf(name);
     if (folder.current.containsKey(plain(name))) {
@@ -165,6 +187,7 @@ public final class SimulatedDisk implements Disk {
 
   @Override
   public synchronized DiskFile open(String name) throws IOException {
+    takeHandle(name);
     return new SimulatedFile(name, find(name));
   }
 
@@ -201,6 +224,14 @@ public final class SimulatedDisk implements Disk {
       target.change(names -> names.put(plain(to), inode));
       source.change(names -> names.remove(plain(from)));
     }
+  }
+
+  @Override
+  public synchronized DiskFile rename(DiskFile file, String to) throws IOException {
+    rename(file.name(), to);
+    SimulatedFile renamed = new SimulatedFile(to, ((SimulatedFile) file).inode);
+    file.close();
+    return renamed;
   }
 
   @Override
@@ -287,6 +318,7 @@ public final class SimulatedDisk implements Disk {
     SimulatedFile(String name, SimulatedInode inode) {
       this.name = name;
       this.inode = inode;
+      handles++;
     }
 
     @Override
@@ -374,7 +406,12 @@ public final class SimulatedDisk implements Disk {
 
     @Override
     public void close() {
-      closed = true;
+      synchronized (SimulatedDisk.this) {
+        if (!closed && opened == generation) {
+          handles--;
+        }
+        closed = true;
+      }
     }
 
     private void check() throws IOException {

@@ -163,6 +163,35 @@ class NioDiskTest {
   }
 
   @Test
+  void anOpenFileKeepsItsHandleUnderAnotherName() throws Exception {
+    try (NioDisk disk = NioDisk.open(directory)) {
+      disk.createFolder("f");
+      DiskFile file = disk.create("f/one");
+      file.write(0, bytes("one"));
+      DiskFile renamed = disk.rename(file, "f/two");
+      disk.forceDirectory("f");
+      renamed.write(3, bytes("two"));
+      renamed.force();
+      assertThat(renamed.name()).isEqualTo("f/two");
+      assertThat(disk.list("f")).containsExactly("two");
+      assertThat(renamed.size()).isEqualTo(6);
+      renamed.close();
+    }
+  }
+
+  @Test
+  void onlyALackOfHandlesIsOne() {
+    IOException lack =
+        NoFileHandleException.classify("f", new IOException("/d/f: Too many open files"));
+    assertThat(lack).isInstanceOf(NoFileHandleException.class).hasMessageContaining("ulimit -n");
+    IOException system = new IOException("/d/f: Too many open files in system");
+    assertThat(NoFileHandleException.classify("f", system))
+        .isInstanceOf(NoFileHandleException.class);
+    IOException other = new IOException("/d/f: Permission denied");
+    assertThat(NoFileHandleException.classify("f", other)).isSameAs(other);
+  }
+
+  @Test
   void namesDoNotLeadOutOfTheDirectory() throws Exception {
     try (NioDisk disk = NioDisk.open(directory)) {
       assertThatThrownBy(() -> disk.open("../x")).isInstanceOf(IllegalArgumentException.class);

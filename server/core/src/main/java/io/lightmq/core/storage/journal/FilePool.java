@@ -19,9 +19,10 @@ import org.slf4j.LoggerFactory;
  * that beginning one costs a header and no force of its own.
  *
  * <p>Files are made and renamed on the loop {@code journal-files}; before that loop is used, on the
- * thread that starts the journal. A file that cannot be made (no space) is tried again each second
- * while it is needed, since nothing was confirmed from it; a recycling that fails ends the journal.
- * At most {@code maxFiles} exist, but for one more that a start may need.
+ * thread that starts the journal. A file that cannot be made (no space, no file handle) is tried
+ * again each second while it is needed, since nothing was confirmed from it; a recycling that fails
+ * ends the journal. A recycled file keeps its handle, so that no lack of them can be the reason. At
+ * most {@code maxFiles} exist, but for one more that a start may need.
  */
 final class FilePool {
   static final String FOLDER = "journal";
@@ -88,9 +89,8 @@ final class FilePool {
     }
     List<Spare> renamed = new ArrayList<>();
     for (DiskFile file : found) {
-      Spare spare = new Spare(takeNumber(), file);
-      disk.rename(file.name(), name(spare.number));
-      renamed.add(new Spare(spare.number, reopened(file, spare.number)));
+      long number = takeNumber();
+      renamed.add(new Spare(number, disk.rename(file, name(number))));
     }
     disk.forceDirectory(FOLDER);
     synchronized (this) {
@@ -129,10 +129,10 @@ final class FilePool {
     loop.execute(
         () -> {
           try {
-            Spare spare = new Spare(takeNumber(), file.file());
-            disk.rename(file.name(), name(spare.number));
+            long number = takeNumber();
+            DiskFile renamed = disk.rename(file.file(), name(number));
             disk.forceDirectory(FOLDER);
-            add(new Spare(spare.number, reopened(file.file(), spare.number)));
+            add(new Spare(number, renamed));
           } catch (IOException e) {
             onFailure.accept(e);
           }
@@ -222,32 +222,26 @@ final class FilePool {
   private Spare make() throws IOException {
     long number = takeNumber();
     String unfinished = name(number) + UNFINISHED;
-    boolean whole = false;
     disk.delete(unfinished);
+    DiskFile file = disk.create(unfinished);
+    boolean whole = false;
     try {
-      try (DiskFile file = disk.create(unfinished)) {
-        ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(ZERO_BYTES, settings.fileBytes()));
-        for (long at = 0; at < settings.fileBytes(); at += zeros.capacity()) {
-          zeros.clear().limit((int) Math.min(zeros.capacity(), settings.fileBytes() - at));
-          file.write(at, zeros);
-        }
-        file.force();
+      ByteBuffer zeros = ByteBuffer.allocateDirect(Math.min(ZERO_BYTES, settings.fileBytes()));
+      for (long at = 0; at < settings.fileBytes(); at += zeros.capacity()) {
+        zeros.clear().limit((int) Math.min(zeros.capacity(), settings.fileBytes() - at));
+        file.write(at, zeros);
       }
-      disk.rename(unfinished, name(number));
+      file.force();
+      file = disk.rename(file, name(number));
       disk.forceDirectory(FOLDER);
       whole = true;
     } finally {
       if (!whole) {
+        file.close();
         disk.delete(unfinished);
       }
     }
-    return new Spare(number, disk.open(name(number)));
-  }
-
-  /** A handle that knows the file's new name. */
-  private DiskFile reopened(DiskFile file, long number) throws IOException {
-    file.close();
-    return disk.open(name(number));
+    return new Spare(number, file);
   }
 
   private synchronized long takeNumber() {

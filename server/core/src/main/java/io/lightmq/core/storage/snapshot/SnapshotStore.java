@@ -4,6 +4,7 @@ import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
 import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.FileFaults;
+import io.lightmq.core.storage.NoFileHandleException;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -103,6 +104,8 @@ public final class SnapshotStore {
         throw e;
       } catch (InvalidSnapshotException e) {
         rejected.add(FOLDER + "/" + name + ": " + e.getMessage());
+      } catch (NoFileHandleException e) {
+        throw e; // nothing is wrong with the snapshot
       } catch (IOException e) {
         rejected.add(FOLDER + "/" + name + " can't be read: " + e);
       }
@@ -202,6 +205,7 @@ public final class SnapshotStore {
    *
    * @throws DiskFullException if room is missing: the kept ones are as before, and the new segments
    *     may be abandoned
+   * @throws NoFileHandleException if there is no handle for its file: the same
    * @throws IOException if anything else fails: the snapshot may be the newest root or not, so its
    *     segments must stay; the next publish tells those that it does not name as unneeded
    */
@@ -225,7 +229,7 @@ public final class SnapshotStore {
             snapshot.pieces());
     try {
       store(stored);
-    } catch (DiskFullException e) {
+    } catch (DiskFullException | NoFileHandleException e) {
       throw e;
     } catch (IOException e) {
       stored.segments().forEach(segment -> uncertain.add(segment.address()));

@@ -1,0 +1,134 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.wire.entry.FaultCode;
+
+/**
+ * The one budget of heap for all that clients can name or leave behind: destinations with their
+ * lanes, subscriptions, consumers, connections with their client ids, links and the refusals kept
+ * for them. What would go beyond it is refused with figures. The last eighth is left to
+ * connections, links and refusals, so that an administrator still gets in and can delete. What one
+ * connection makes that ends with it may take a quarter of all.
+ *
+ * <p>What is there at the start stays, also if it is more than a smaller heap would have taken in;
+ * nothing more is taken then.
+ */
+@OwnedBy("shard")
+final class NamedBudget {
+  /** What a connection takes, a little more than measured; its client id comes on top. */
+  static final int CONNECTION = 1_408;
+
+  /** What a consumer or a browser takes besides its subscription. */
+  static final int CONSUMER = 576;
+
+  /** What it takes to remember a closed consumer. */
+  static final int CLOSED_CONSUMER = 128;
+
+  private static final int RESERVE = 8;
+  private static final int SHARE_OF_CONNECTION = 4;
+
+  private final ShardState state;
+  private final long limit;
+  private long sessions;
+  private long refused;
+
+  NamedBudget(ShardState state, long limit) {
+    this.state = state;
+    this.limit = limit;
+  }
+
+  /** What all of it may take. */
+  long limit() {
+    return limit;
+  }
+
+  /** What all of it takes now. */
+  long used() {
+    return state.destinations().named().bytes() + state.links().heapBytes() + sessions;
+  }
+
+  /** So often something was refused since start. */
+  long refused() {
+    return refused;
+  }
+
+  /**
+   * Something that outlives its connection is about to be made.
+   *
+   * @throws Refusal if there is no room for it
+   */
+  void take(String what, long bytes) {
+    check(what, bytes, limit - limit / RESERVE);
+  }
+
+  /** The same for a connection, a link or a refusal that is kept. */
+  void takeOfReserve(String what, long bytes) {
+    check(what, bytes, limit);
+  }
+
+  /** Whether a refusal can be kept. */
+  boolean hasRoom(long bytes) {
+    return used() + bytes <= limit;
+  }
+
+  private void check(String what, long bytes, long most) {
+    long used = used();
+    if (used + bytes > most) {
+      refused++;
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          what
+              + " needs "
+              + bytes
+              + " bytes of heap, and destinations, subscriptions, connections and links take "
+              + used
+              + " of "
+              + most
+              + " (memory.named-state is "
+              + limit
+              + "): delete some, use fewer, or give the broker more heap");
+    }
+  }
+
+  /** Something is about to be made that ends with its connection. */
+  void take(PeerSession session, String what, long bytes) {
+    take(what, bytes);
+    long own = session.namedBytes();
+    long most = limit / SHARE_OF_CONNECTION;
+    if (own + bytes > most) {
+      refused++;
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          what
+              + " needs "
+              + bytes
+              + " bytes of heap, and what this connection has made that ends with it takes "
+              + own
+              + " of "
+              + most
+              + ", a quarter of memory.named-state: close or delete some, or use more connections");
+    }
+  }
+
+  /**
+   * What a connection made that ends with it, and that a destination counts, takes more or less.
+   */
+  void made(PeerSession session, long bytes) {
+    session.namedBytes(session.namedBytes() + bytes);
+  }
+
+  /** What a connection takes itself, with its consumers, is so much now. */
+  void settle(PeerSession session, long bytes) {
+    long more = bytes - session.chargedBytes();
+    sessions += more;
+    session.chargedBytes(bytes);
+    session.namedBytes(session.namedBytes() + more);
+  }
+
+  /** A connection has ended with all that it made. */
+  void ended(PeerSession session) {
+    sessions -= session.chargedBytes();
+    session.chargedBytes(0);
+    session.namedBytes(0);
+  }
+}

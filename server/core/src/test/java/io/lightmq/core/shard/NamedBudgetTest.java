@@ -1,0 +1,215 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.destination.NamedHeap;
+import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What clients can name or leave behind stays within one budget of heap. */
+class NamedBudgetTest {
+  private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "t");
+  private static final int MIB = 1 << 20;
+
+  private final BrokerHarness h = new BrokerHarness(3);
+
+  private FakePeer start(long namedBytes) throws Exception {
+    h.settings = BrokerHarness.withNamed(BrokerHarness.settings(2 << 20, 1 << 20), namedBytes);
+    h.open();
+    return h.attach(new UUID(9, 9), 1, 1, "me");
+  }
+
+  private BrokerMetrics.NamedUse named() {
+    h.loops.advance(3_000_000_000L);
+    return h.broker.metrics().totals().named();
+  }
+
+  private static DestinationName queue(int i) {
+    return new DestinationName(DestinationKind.QUEUE, "queue." + i);
+  }
+
+  private Peer.Reply producer(FakePeer peer, DestinationName name) {
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.AttachProducer(peer, c, name, true));
+    return h.reply(peer, c);
+  }
+
+  private Peer.Reply temporary(FakePeer peer) {
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.CreateTemporary(peer, c, DestinationKind.TEMPORARY_QUEUE));
+    return h.reply(peer, c);
+  }
+
+  private static void assertRefused(Peer.Reply reply, String... texts) {
+    assertThat(reply).isInstanceOf(Peer.Reply.Failed.class);
+    Peer.Reply.Failed failed = (Peer.Reply.Failed) reply;
+    assertThat(failed.code()).isEqualTo(FaultCode.LIMIT_REACHED);
+    assertThat(failed.text()).contains(texts);
+  }
+
+  private int fillWithQueues(FakePeer peer) {
+    int made = 0;
+    while (producer(peer, queue(made)) instanceof Peer.Reply.ProducerAttached) {
+      made++;
+    }
+    return made;
+  }
+
+  @Test
+  void queuesBeyondItAreRefusedWithFiguresAndAnAdministratorStillGetsIn() throws Exception {
+    FakePeer peer = start(MIB);
+    int made = fillWithQueues(peer);
+    assertThat(made).isBetween(350, 420);
+    assertRefused(
+        producer(peer, queue(made)), "queue queue." + made, "of 917504", "memory.named-state");
+    assertThat(named().refused()).isEqualTo(2);
+    long id = ((Peer.Reply.ProducerAttached) producer(peer, queue(0))).destinationId();
+    assertThat(h.receipt(peer, h.publish(peer, id, 1, "x"))).isEqualTo(FaultCode.LIMIT_REACHED);
+    FakePeer other = h.attach();
+    for (int i = 1; i <= 4; i++) {
+      h.admin("destination.delete", Map.of("name", "queue." + i));
+    }
+    assertThat(h.receipt(peer, h.publish(peer, id, 2, "x"))).isEqualTo(FaultCode.OK);
+    assertThat(producer(other, queue(made))).isInstanceOf(Peer.Reply.ProducerAttached.class);
+    assertThat(h.broker.failure()).isNotDone();
+    h.close();
+  }
+
+  @Test
+  void aStoreOfABrokerWithMoreHeapStartsAndTakesNoMore() throws Exception {
+    FakePeer peer = start(4 * MIB);
+    int made = fillWithQueues(peer);
+    h.close();
+    h.settings = BrokerHarness.withNamed(h.settings, MIB);
+    h.open();
+    FakePeer admin = h.newPeer();
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.Admin(admin, c, "destination.list", Map.of()));
+    assertThat(h.reply(admin, c)).isInstanceOf(Peer.Reply.Json.class);
+    c = h.nextCorrelation();
+    h.broker.submit(new Command.Admin(admin, c, "destination.create", Map.of("name", "one.more")));
+    assertRefused(h.reply(admin, c), "queue one.more");
+    assertThat(made).isGreaterThan(1_400);
+    h.close();
+  }
+
+  @Test
+  void durableStateIsReckonedTheSameAfterAStart() throws Exception {
+    FakePeer peer = start(8 * MIB);
+    for (int i = 0; i < 50; i++) {
+      long id = h.producer(peer, queue(i));
+      assertThat(h.receipt(peer, h.publish(peer, id, i + 1, "x"))).isEqualTo(FaultCode.OK);
+      h.consumer(peer, i, TOPIC, Subscribe.DURABLE, "s" + i);
+    }
+    for (int i = 0; i < 20; i++) {
+      assertThat(h.receipt(peer, h.publish(peer, 999, 51 + i, "x")))
+          .isEqualTo(FaultCode.DESTINATION_GONE);
+    }
+    h.admin("destination.delete", Map.of("name", "queue.7", "force", "true"));
+    h.broker.submit(new Command.Detach(peer, false));
+    long before = named().bytes();
+    assertThat(before).isGreaterThan(50L * (NamedHeap.DESTINATION + 2 * NamedHeap.SUBSCRIPTION));
+    h.crash(false);
+    h.open();
+    assertThat(named().bytes()).isEqualTo(before);
+    h.close();
+    h.open();
+    assertThat(named().bytes()).isEqualTo(before);
+    h.close();
+  }
+
+  @Test
+  void oneConnectionHasAQuarterForWhatEndsWithIt() throws Exception {
+    FakePeer peer = start(MIB);
+    long before = named().bytes();
+    List<DestinationName> made = new ArrayList<>();
+    Peer.Reply last = temporary(peer);
+    while (last instanceof Peer.Reply.TemporaryCreated created) {
+      made.add(created.destination());
+      last = temporary(peer);
+    }
+    assertThat(made).hasSizeBetween(90, 115);
+    assertRefused(last, "of 262144", "a quarter of memory.named-state");
+    assertRefused(h.tryConsumer(peer, 1, TOPIC, Subscribe.PLAIN, null), "a consumer", "of 262144");
+    FakePeer other = h.attach();
+    assertThat(temporary(other)).isInstanceOf(Peer.Reply.TemporaryCreated.class);
+    h.broker.submit(new Command.Detach(other, true));
+    for (DestinationName each : made) {
+      int c = h.nextCorrelation();
+      h.broker.submit(new Command.DeleteTemporary(peer, c, each));
+      assertThat(h.reply(peer, c)).isInstanceOf(Peer.Reply.Ok.class);
+    }
+    assertThat(named().bytes()).isEqualTo(before);
+    assertThat(temporary(peer)).isInstanceOf(Peer.Reply.TemporaryCreated.class);
+    h.close();
+  }
+
+  @Test
+  void consumersAndTheirSubscriptionsGoWithTheirConnection() throws Exception {
+    FakePeer peer = start(8 * MIB);
+    h.producer(peer, queue(1));
+    h.producer(peer, TOPIC);
+    long before = named().bytes();
+    FakePeer other = h.attach(new UUID(8, 8), 1, 1, "other");
+    for (int i = 0; i < 100; i += 4) {
+      h.consumer(other, i, queue(1), Subscribe.QUEUE, null);
+      h.consumer(other, i + 1, TOPIC, Subscribe.PLAIN, null);
+      h.consumer(other, i + 2, TOPIC, Subscribe.SHARED, "shared " + i % 3);
+      h.consumer(other, i + 3, queue(1), Subscribe.BROWSE, null);
+    }
+    assertThat(named().bytes() - before)
+        .isGreaterThan(100L * NamedBudget.CONSUMER + 25L * NamedHeap.SUBSCRIPTION);
+    for (int i = 0; i < 20; i++) {
+      h.broker.submit(new Command.DetachConsumer(other, h.nextCorrelation(), i));
+    }
+    h.broker.submit(new Command.Detach(other, true));
+    assertThat(named().bytes()).isEqualTo(before);
+    h.close();
+  }
+
+  @Test
+  void refusalsThatAreKeptForLinksStayWithinIt() throws Exception {
+    start(MIB);
+    int kept = 0;
+    FakePeer full = null;
+    for (int link = 0; link < 20 && full == null; link++) {
+      FakePeer peer = h.attach(new UUID(4, link), 1, 1, null);
+      for (int i = 1; i <= 1_000 && full == null; i++) {
+        int c = h.publish(peer, 999, i, "x");
+        h.loops.runUntil(() -> BrokerHarness.find(peer, c) != null || !peer.disconnects.isEmpty());
+        kept++;
+        full = peer.disconnects.isEmpty() ? null : peer;
+      }
+    }
+    assertThat(kept).isBetween(2_500, 5_000);
+    assertThat(full).isNotNull();
+    assertThat(full.disconnects.get(0)).startsWith("LIMIT_REACHED").contains("of 1048576 bytes");
+    h.close();
+    h.open();
+    assertThat(named().bytes()).isLessThanOrEqualTo(MIB);
+    h.close();
+  }
+
+  @Test
+  void temporaryQueuesOfALongConnectionLeaveNothing() throws Exception {
+    FakePeer peer = start(MIB);
+    long before = named().bytes();
+    for (int i = 0; i < 2_000; i++) {
+      DestinationName name = ((Peer.Reply.TemporaryCreated) temporary(peer)).destination();
+      h.consumer(peer, i, name, Subscribe.QUEUE, null);
+      h.broker.submit(new Command.DetachConsumer(peer, h.nextCorrelation(), i));
+      int c = h.nextCorrelation();
+      h.broker.submit(new Command.DeleteTemporary(peer, c, name));
+      assertThat(h.reply(peer, c)).isInstanceOf(Peer.Reply.Ok.class);
+    }
+    assertThat(named().bytes()).isEqualTo(before);
+    h.close();
+  }
+}
