@@ -110,7 +110,8 @@ final class ForeignOptions {
       if (ours == null) {
         throw unknown(name, plain);
       }
-      put(name, lower, ours, value);
+      boolean nothing = ours.equals("prefetchBytes") && value.trim().equals("0");
+      put(name, lower, nothing ? "prefetchMessages" : ours, value);
     }
   }
 
@@ -141,13 +142,17 @@ final class ForeignOptions {
     return switch (ours) {
       case "sendTimeoutMillis", "requestTimeoutMillis", "connectTimeoutMillis" -> A_DAY;
       case "reconnectDelayMillis" -> "1";
-      case "prefetchMessages", "prefetchBytes" ->
-          throw new IllegalArgumentException(
-              "the option "
-                  + name
-                  + "="
-                  + text
-                  + " has no meaning here; prefetchMessages and prefetchBytes are limits above 0");
+      case "prefetchMessages", "prefetchBytes" -> {
+        if (text.equals("0")) {
+          yield text; // nothing is prefetched
+        }
+        throw new IllegalArgumentException(
+            "the option "
+                + name
+                + "="
+                + text
+                + " has no meaning here; prefetchMessages and prefetchBytes are limits");
+      }
       default -> text;
     };
   }
