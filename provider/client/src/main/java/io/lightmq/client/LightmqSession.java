@@ -200,14 +200,14 @@ final class LightmqSession implements QueueSession, TopicSession {
   public Queue createQueue(@Nullable String name) throws JMSException {
     requireOpen();
     domain.requireQueues("createQueue");
-    return new LightmqQueue(Destinations.name(DestinationKind.QUEUE, name).name());
+    return (Queue) connection.destinations().named(DestinationKind.QUEUE, name);
   }
 
   @Override
   public Topic createTopic(@Nullable String name) throws JMSException {
     requireOpen();
     domain.requireTopics("createTopic");
-    return new LightmqTopic(Destinations.name(DestinationKind.TOPIC, name).name());
+    return (Topic) connection.destinations().named(DestinationKind.TOPIC, name);
   }
 
   @Override

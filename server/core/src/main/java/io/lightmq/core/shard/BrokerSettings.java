@@ -25,6 +25,8 @@ import java.util.List;
  * @param minFreeBytes below so much room on the disk publishes are refused
  * @param idleReclaimMillis how often a broker with dead bytes in segments makes a checkpoint
  *     without need of journal room; 0 for never
+ * @param temporaryGraceMillis how long temporary destinations wait for their lost connection, and
+ *     after a start for those of before
  */
 public record BrokerSettings(
     DestinationSettings defaultSettings,
@@ -40,7 +42,8 @@ public record BrokerSettings(
     int maxTransactionBytes,
     int flushIntervalMillis,
     long minFreeBytes,
-    int idleReclaimMillis) {
+    int idleReclaimMillis,
+    int temporaryGraceMillis) {
 
   /** Settings of destinations whose name a pattern ({@code orders.*}, {@code orders.>}) matches. */
   public record DestinationRule(String pattern, DestinationSettings settings) {
@@ -55,6 +58,43 @@ public record BrokerSettings(
 
   /** The longest encoded message that any settings allow: its place must fit into a lane's list. */
   public static final int MAX_MESSAGE_BYTES = DurableLane.MAX_ENTRY_BYTES - Entry.MAX_HEADER_BYTES;
+
+  /** How long temporary destinations wait for their connection if nothing else is said. */
+  public static final int TEMPORARY_GRACE_MILLIS = 60_000;
+
+  /** With the usual grace for temporary destinations. */
+  public BrokerSettings(
+      DestinationSettings defaultSettings,
+      boolean createOnFirstUse,
+      List<DestinationRule> rules,
+      int windowBytes,
+      long volatileBytes,
+      long overflowBytes,
+      JournalSettings journal,
+      SegmentSettings segments,
+      long ballastBytes,
+      int maxMessageBytes,
+      int maxTransactionBytes,
+      int flushIntervalMillis,
+      long minFreeBytes,
+      int idleReclaimMillis) {
+    this(
+        defaultSettings,
+        createOnFirstUse,
+        rules,
+        windowBytes,
+        volatileBytes,
+        overflowBytes,
+        journal,
+        segments,
+        ballastBytes,
+        maxMessageBytes,
+        maxTransactionBytes,
+        flushIntervalMillis,
+        minFreeBytes,
+        idleReclaimMillis,
+        TEMPORARY_GRACE_MILLIS);
+  }
 
   public BrokerSettings {
     rules = List.copyOf(rules);
@@ -83,6 +123,7 @@ public record BrokerSettings(
         maxTransactionBytes,
         "1 to a quarter of the window, " + windowBytes / 4);
     check(overflowBytes >= 0, "overflowBytes", overflowBytes, "0 or more");
+    check(temporaryGraceMillis >= 0, "temporaryGraceMillis", temporaryGraceMillis, "0 or more");
     check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
   }
 

@@ -34,6 +34,7 @@ final class Sessions {
   private final Recorder recorder;
   private final Dispatcher dispatcher;
   private final Subscribing subscribing;
+  private final Temporaries temporaries;
   private final Attempts attempts;
   private final TurnTime time;
   private final Matchings matchings;
@@ -46,6 +47,7 @@ final class Sessions {
       Recorder recorder,
       Dispatcher dispatcher,
       Subscribing subscribing,
+      Temporaries temporaries,
       Attempts attempts,
       TurnTime time,
       Matchings matchings) {
@@ -54,6 +56,7 @@ final class Sessions {
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.subscribing = subscribing;
+    this.temporaries = temporaries;
     this.attempts = attempts;
     this.time = time;
   }
@@ -90,6 +93,11 @@ final class Sessions {
     byConnection
         .values()
         .forEach(session -> session.temporaries().remove(temporary.name(), temporary));
+  }
+
+  /** Deletes temporary destinations whose connection has not come back in time; some of them. */
+  void deleteOverdueTemporaries() {
+    temporaries.overdue().forEach(subscribing::delete);
   }
 
   // ---- attach ----
@@ -274,7 +282,8 @@ final class Sessions {
   }
 
   /**
-   * Ends a session: what it had in flight is free again, its temporary destinations are gone.
+   * Ends a session: what it had in flight is free again; its temporary destinations are gone, or
+   * wait for its link if the connection is lost.
    *
    * @param clean whether the client closed in order, having returned what its application had seen
    */
@@ -290,10 +299,16 @@ final class Sessions {
       attempts.lost(session);
     }
     subscribing.closeAll(session, !clean);
-    for (Destination temporary : List.copyOf(session.temporaries().values())) {
-      subscribing.delete(temporary);
+    Link itsLink = session.link();
+    if (itsLink != null) {
+      if (clean) {
+        session.temporaries().values().forEach(subscribing::delete);
+        temporaries.close(itsLink.id()).forEach(subscribing::delete);
+      } else {
+        temporaries.leave(session).forEach(subscribing::delete);
+      }
+      session.temporaries().clear();
     }
-    session.temporaries().clear();
     session.waitingCommits().values().forEach(matchings::release);
     session.waitingCommits().clear();
     session.heldPublishes().forEach(held -> matchings.release(held.publish()));

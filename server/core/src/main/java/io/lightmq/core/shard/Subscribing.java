@@ -21,6 +21,7 @@ import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.TemporaryName;
 import io.lightmq.wire.entry.Printable;
 import java.util.Collection;
 import java.util.HashMap;
@@ -57,6 +58,7 @@ final class Subscribing {
   private final boolean createOnFirstUse;
   private final Counters counters;
   private final SelectorBudget selectors;
+  private final Temporaries temporaries;
   private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
 
   Subscribing(
@@ -65,13 +67,15 @@ final class Subscribing {
       Dispatcher dispatcher,
       DestinationRules rules,
       boolean createOnFirstUse,
-      Counters counters) {
+      Counters counters,
+      Temporaries temporaries) {
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.rules = rules;
     this.createOnFirstUse = createOnFirstUse;
     this.counters = counters;
+    this.temporaries = temporaries;
     this.selectors = new SelectorBudget(state, dispatcher.browsers());
   }
 
@@ -80,6 +84,19 @@ final class Subscribing {
   }
 
   // ---- destinations ----
+
+  /** As {@link #resolve}; who sends may be earlier than who has the temporary destination. */
+  Destination resolveToSend(PeerSession sender, DestinationName name, boolean mayCreate) {
+    DestinationName meant = TemporaryName.meant(name);
+    if (meant.kind().isTemporary()
+        && state.destinations().find(meant) == null
+        && temporaries.mayComeBack(sender, meant)) {
+      Destination made = createTemporary(volatileId(), meant);
+      temporaries.await(sender, made);
+      return made;
+    }
+    return resolve(meant, mayCreate);
+  }
 
   /** Finds a destination, or creates it if missing and permitted. */
   Destination resolve(DestinationName name, boolean mayCreate) {
@@ -92,7 +109,8 @@ final class Subscribing {
    *
    * @throws Refusal if it is missing and may not be created
    */
-  @Nullable Destination existing(DestinationName name, boolean mayCreate) {
+  @Nullable Destination existing(DestinationName asked, boolean mayCreate) {
+    DestinationName name = TemporaryName.meant(asked);
     Destination found = state.destinations().find(name);
     if (found != null && !found.isHidden()) {
       return found;
@@ -131,20 +149,31 @@ final class Subscribing {
     return created;
   }
 
-  /** Creates a temporary destination of a session. */
-  Destination createTemporary(PeerSession session, DestinationKind kind) {
+  /**
+   * Creates a temporary destination of a session, or gives back the one that its link has.
+   *
+   * @param number as in {@link Temporaries#name}
+   */
+  Destination createTemporary(PeerSession session, DestinationKind kind, long number) {
     if (!kind.isTemporary()) {
       throw new Refusal(FaultCode.PROTOCOL_ERROR, kind + " is no kind of temporary destination");
     }
     long id = volatileId();
-    DestinationName name =
-        new DestinationName(
-            kind, "temp." + session.peer().connectionId() + "." + Long.toHexString(id));
+    DestinationName name = temporaries.name(session, kind, number, id);
+    Destination had = temporaries.back(session, name);
+    Destination created = had != null ? had : createTemporary(id, name);
+    session.temporaries().put(name, created);
+    if (number > 0) {
+      session.numberedTemporary();
+    }
+    return created;
+  }
+
+  private Destination createTemporary(long id, DestinationName name) {
     Destination created = state.destinations().create(id, name, DestinationSettings.DEFAULT);
-    if (kind.isQueue()) {
+    if (name.kind().isQueue()) {
       created.open(id, SubscriptionKind.QUEUE, null, null, false);
     }
-    session.temporaries().put(name, created);
     return created;
   }
 
@@ -155,6 +184,7 @@ final class Subscribing {
       forget(subscription);
     }
     if (destination.kind().isTemporary()) {
+      temporaries.deleted(destination);
       state.destinations().delete(destination);
     } else {
       recorder.record(new DestinationDeleted(destination.id()));
@@ -171,16 +201,15 @@ final class Subscribing {
     }
   }
 
-  /**
-   * Opens a browser. A temporary queue may be browsed by other connections too: the specification
-   * leaves only its consumption to the connection that made it.
-   */
+  /** Opens a browser; like consumers, only its own connection has one of a temporary queue. */
   Destination browse(PeerSession session, Command.AttachConsumer command) {
     checkUnused(session, command.consumerId());
     checkKind(command, true);
+    DestinationName name = TemporaryName.meant(command.destination());
+    checkOwner(session, name);
     Selector selector = selector(command.selector());
     selectors.take(selector);
-    Destination destination = resolve(command.destination(), command.mayCreate());
+    Destination destination = resolve(name, command.mayCreate());
     dispatcher
         .browsers()
         .open(
@@ -194,18 +223,14 @@ final class Subscribing {
 
   /** Opens a consumer, with its subscription if that is new. */
   Consumer open(PeerSession session, Command.AttachConsumer command) {
-    DestinationName name = command.destination();
+    DestinationName name = TemporaryName.meant(command.destination());
     checkUnused(session, command.consumerId());
     boolean queue = command.subscribe() == Command.Subscribe.QUEUE;
     Interest interest =
         new Interest(
             selector(command.selector()), command.noLocal(), session.peer().connectionId());
     checkKind(command, queue);
-    if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
-      throw new Refusal(
-          FaultCode.NOT_OWNER,
-          "temporary destination " + name.shown() + " may be consumed by its own connection only");
-    }
+    checkOwner(session, name);
     Destination destination = resolve(name, command.mayCreate());
     Subscription subscription =
         switch (command.subscribe()) {
@@ -229,6 +254,16 @@ final class Subscribing {
         subscription,
         queue ? interest.selector() : null,
         command.noAcknowledge());
+  }
+
+  private static void checkOwner(PeerSession session, DestinationName name) {
+    if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
+      throw new Refusal(
+          FaultCode.NOT_OWNER,
+          "temporary destination "
+              + name.shown()
+              + " may be consumed and browsed by its own connection only");
+    }
   }
 
   private Subscription queue(Destination destination, @Nullable Selector selector) {
