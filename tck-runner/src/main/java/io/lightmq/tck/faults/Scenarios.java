@@ -91,6 +91,11 @@ final class Scenarios {
               call ->
                   new ManyQueues(call.setup(), call.number(0, 20_000), call.number(1, 60)).run()),
           new Scenario(
+              "--temporary",
+              "ROUNDS [SEED]",
+              "requests and replies over resets and kills",
+              call -> new TemporaryRounds(call.setup(), call.seed(1)).run(call.number(0, 20))),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",

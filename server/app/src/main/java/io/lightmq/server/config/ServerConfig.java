@@ -208,6 +208,9 @@ public record ServerConfig(
     long overflow = from.longBytes("data.overflow", otherwise.overflowBytes(), 0, 1L << 50);
     int reclaim =
         from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
+    int grace =
+        from.number(
+            "limits.temporary-grace-millis", otherwise.temporaryGraceMillis(), 0, 86_400_000);
     try {
       return new BrokerSettings(
           settings,
@@ -223,7 +226,8 @@ public record ServerConfig(
           connections.maxTransactionBytes(),
           flush,
           minFree,
-          reclaim);
+          reclaim,
+          grace);
     } catch (IllegalArgumentException e) {
       throw from.wrong("memory.window", "does not fit: " + e.getMessage());
     }
