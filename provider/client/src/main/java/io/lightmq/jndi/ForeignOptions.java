@@ -159,7 +159,9 @@ final class ForeignOptions {
 
   /** Where the first attempt counts too, there is one less to repeat it. */
   private static String retries(String attempts) {
-    return attempts.matches("[1-9]\\d{0,9}") ? String.valueOf(Long.parseLong(attempts) - 1) : attempts;
+    return attempts.matches("[1-9]\\d{0,9}")
+        ? String.valueOf(Long.parseLong(attempts) - 1)
+        : attempts;
   }
 
   private static void checkType(String value) {

@@ -80,7 +80,9 @@ final class TemporaryRounds {
             round, sent, received, resets, kills);
       }
       findings.require(
-          replyTo.getQueueName().equals(name), "the temporary queue is %s as in the beginning", name);
+          replyTo.getQueueName().equals(name),
+          "the temporary queue is %s as in the beginning",
+          name);
     } finally {
       broker.kill();
     }
@@ -95,7 +97,9 @@ final class TemporaryRounds {
 
   private Connection connect(CutLine line) throws JMSException {
     return new LightmqConnectionFactory(
-            "lightmq://127.0.0.1:" + line.port() + "?reconnectDelayMillis=10&connectTimeoutMillis=5000")
+            "lightmq://127.0.0.1:"
+                + line.port()
+                + "?reconnectDelayMillis=10&connectTimeoutMillis=5000")
         .createConnection();
   }
 

@@ -83,8 +83,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
-    this.opening = 
-        new Opening(asking, things, publishing, writer, settings.requestTimeoutMillis());
+    this.opening = new Opening(asking, things, publishing, writer, settings.requestTimeoutMillis());
     this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
   }
 
@@ -105,7 +104,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
     List<SocketAddress> addresses = endpoint.addresses();
     loop.execute(
         () ->
-            connectUntil(addresses, System.nanoTime() + settings.requestTimeoutMillis() * 1_000_000L)
+            connectUntil(
+                    addresses, System.nanoTime() + settings.requestTimeoutMillis() * 1_000_000L)
                 .whenComplete(
                     (done, failure) -> {
                       if (failure == null) {
@@ -367,7 +367,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
                   if (failure == null || state == State.ENDED) {
                     return;
                   }
-                  LinkException cause = Connector.failure("cannot connect", Connector.unwrap(failure));
+                  LinkException cause =
+                      Connector.failure("cannot connect", Connector.unwrap(failure));
                   if (cause.isFinal() && cause.code() != FaultCode.CLIENT_ID_IN_USE) {
                     end(cause, true);
                   } else {

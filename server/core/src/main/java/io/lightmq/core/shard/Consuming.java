@@ -119,8 +119,7 @@ final class Consuming {
 
   void createTemporary(Command.CreateTemporary command) {
     PeerSession session = sessions.attached(command.peer());
-    Destination created = 
-        subscribing.createTemporary(session, command.kind(), command.number());
+    Destination created = subscribing.createTemporary(session, command.kind(), command.number());
     Peer peer = command.peer();
     Peer.Reply reply = new Peer.Reply.TemporaryCreated(created.name());
     recorder.after(() -> peer.reply(command.correlation(), reply));

@@ -233,7 +233,9 @@ final class Sessions {
           "a client id has no control characters, this one is \"" + Printable.of(clientId) + "\"");
     }
     Ownership.check(
-        state.clientIdOwners().owner(clientId), peer, "client id \"" + Printable.of(clientId) + "\"");
+        state.clientIdOwners().owner(clientId),
+        peer,
+        "client id \"" + Printable.of(clientId) + "\"");
     PeerSession user = byClientId.get(clientId);
     if (user != null) {
       throw new Refusal(

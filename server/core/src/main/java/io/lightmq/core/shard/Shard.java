@@ -25,7 +25,6 @@ import io.lightmq.core.storage.snapshot.Snapshot;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.core.storage.snapshot.StoreIdentity;
 import io.lightmq.spi.Journal;
-import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;

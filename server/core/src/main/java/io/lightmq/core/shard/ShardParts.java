@@ -80,17 +80,10 @@ final class ShardParts {
     recorder.touches(later);
     DestinationRules rules = rules(settings);
     Temporaries temporaries =
-        new Temporaries(
-            identity.key(), identity.used(), settings.temporaryGraceMillis(), time);
+        new Temporaries(identity.key(), identity.used(), settings.temporaryGraceMillis(), time);
     Subscribing subscribing =
         new Subscribing(
-            state,
-            recorder,
-            dispatcher,
-            rules,
-            settings.createOnFirstUse(),
-            counters,
-            temporaries);
+            state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters, temporaries);
     this.placing = new Placing(settings, state, recorder, time, counters, overflow, work);
     EntryReads reads = new EntryReads(window, fetcher);
     Matchings matchings = new Matchings(beside, later::lookAgain);
@@ -121,7 +114,8 @@ final class ShardParts {
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions =
-        new Sessions(state, recorder, dispatcher, subscribing, temporaries, attempts, time, matchings);
+        new Sessions(
+            state, recorder, dispatcher, subscribing, temporaries, attempts, time, matchings);
     later.sessions = sessions;
     this.settlements = new Settlements(state, time, ready);
     Receipts receipts = new Receipts(recorder, sessions);

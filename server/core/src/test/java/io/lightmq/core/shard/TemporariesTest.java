@@ -222,8 +222,7 @@ class TemporariesTest {
       bytes[0] = (byte) i;
       bytes[1] = (byte) (i >> 8);
       assertThat(refusal(h, sender, TemporaryName.of(QUEUE, bytes)))
-          .isEqualTo(
-              i < Temporaries.MOST_AWAITED_BY_LINK ? FaultCode.OK : FaultCode.RETRY_LATER);
+          .isEqualTo(i < Temporaries.MOST_AWAITED_BY_LINK ? FaultCode.OK : FaultCode.RETRY_LATER);
     }
     byte[] another = new byte[16];
     another[2] = 1;
