@@ -66,7 +66,7 @@ final class Browse implements Enumeration<Message> {
     this.id = link.nextConsumerId();
     this.messages = messages;
     this.queueName = queueName;
-    this.window = Math.min(FIRST_WINDOW, settings.prefetchMessages());
+    this.window = Math.max(1, Math.min(FIRST_WINDOW, settings.prefetchMessages()));
     this.pullAtNanos = System.nanoTime();
   }
 
@@ -228,7 +228,7 @@ final class Browse implements Enumeration<Message> {
         answered();
         take(delivery);
         if (delivery.count() >= window) {
-          window = Math.min(settings.prefetchMessages(), 2 * window);
+          window = Math.max(window, Math.min(settings.prefetchMessages(), 2 * window));
         }
       }
     } catch (MalformedMessageException e) {

@@ -63,7 +63,7 @@ record ClientSettings(
     NUMBERS.put("maxUnconfirmedBytes", new Range(1, 1L << 40, 64L << 20));
     NUMBERS.put("batchBytes", new Range(1, 1 << 20, 16 << 10));
     NUMBERS.put("lingerMillis", new Range(0, 10_000, 10));
-    NUMBERS.put("prefetchMessages", new Range(1, 20_000, 1_000));
+    NUMBERS.put("prefetchMessages", new Range(0, 20_000, 1_000));
     NUMBERS.put("prefetchBytes", new Range(1, 64 << 20, 2 << 20));
     NUMBERS.put("parkMillis", new Range(1, 60_000, 500));
     NUMBERS.put("messageSizeLimit", new Range(1 << 10, 64 << 20, 4 << 20));

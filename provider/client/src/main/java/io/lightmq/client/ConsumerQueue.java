@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The messages that wait in one consumer, and its pulls. At most {@code prefetchMessages} and about
- * {@code prefetchBytes} wait. Guarded by its inbox's lock, but for the count of what is not
+ * {@code prefetchBytes} wait; with none, one message is asked for when somebody wants it, and goes
+ * back if nobody does when it comes. Guarded by its inbox's lock, but for the count of what is not
  * settled.
  */
 final class ConsumerQueue {
@@ -44,6 +45,9 @@ final class ConsumerQueue {
 
   /** How many threads are in a receive of it. */
   int receivers;
+
+  /** Whether its listener works on a message; kept only where nothing is prefetched. */
+  boolean busy;
 
   /** Whether something was taken since the last pull: the next ones are asked for meanwhile. */
   private boolean used;
@@ -197,13 +201,29 @@ final class ConsumerQueue {
     return all;
   }
 
+  /** Whether nothing is prefetched. */
+  boolean isOnDemand() {
+    return settings.prefetchMessages() == 0;
+  }
+
+  /** Whether nobody would get what comes now, so that it goes back; never what cannot go back. */
+  boolean isUnwanted(boolean started) {
+    boolean wanted =
+        started && (waiters > 0 || receivers > 0 || (listener != null && !busy && isEmpty()));
+    return isOnDemand() && !wanted && mode != AckMode.NONE;
+  }
+
   /**
    * Asks for more once half of the window is used up. Without a listener this is done only while
    * somebody waits, and once after something was taken: a consumer that nobody asks for messages
    * must not hold any, which others could have.
    */
   void pullIfNeeded() {
-    if ((listener != null || waiters > 0 || used)
+    boolean wanted =
+        isOnDemand()
+            ? waiters > 0 || (listener != null && !busy)
+            : listener != null || waiters > 0 || used;
+    if (wanted
         && !closed
         && ended == null
         && !pullOpen

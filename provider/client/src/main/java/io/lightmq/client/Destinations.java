@@ -4,6 +4,7 @@ import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.message.DestinationMapper;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.TemporaryName;
 import jakarta.jms.Destination;
 import jakarta.jms.JMSException;
 import jakarta.jms.Queue;
@@ -23,9 +24,9 @@ final class Destinations implements DestinationMapper {
     } else if (destination instanceof TemporaryTopic topic) {
       return name(DestinationKind.TEMPORARY_TOPIC, topic.getTopicName());
     } else if (destination instanceof Queue queue) {
-      return name(DestinationKind.QUEUE, queue.getQueueName());
+      return TemporaryName.meant(name(DestinationKind.QUEUE, queue.getQueueName()));
     } else if (destination instanceof Topic topic) {
-      return name(DestinationKind.TOPIC, topic.getTopicName());
+      return TemporaryName.meant(name(DestinationKind.TOPIC, topic.getTopicName()));
     }
     throw JmsFaults.invalidDestination(
         destination == null
@@ -58,6 +59,11 @@ final class Destinations implements DestinationMapper {
     } catch (IllegalArgumentException e) {
       throw JmsFaults.invalidDestination(String.valueOf(e.getMessage()));
     }
+  }
+
+  /** The queue or topic of a name, which may be that of a temporary one. */
+  Destination named(DestinationKind kind, @Nullable String name) throws JMSException {
+    return destinationOf(TemporaryName.meant(name(kind, name)));
   }
 
   @Override

@@ -95,7 +95,10 @@ final class Inbox {
       List<Arrived> came = Arrived.of(delivery, consumer, arrivals);
       arrivals += came.size();
       gate.signal();
-      if (gate.isClosed() || consumer.closed || (gate.isEnding() && consumer.receivers == 0)) {
+      if (gate.isClosed()
+          || consumer.closed
+          || (gate.isEnding() && consumer.receivers == 0)
+          || consumer.isUnwanted(gate.isStarted())) {
         consumer.ended(delivery.pullId());
         returns.unattempted(came, handedOver.lossFromNow());
         return;

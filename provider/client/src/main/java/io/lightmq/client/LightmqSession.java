@@ -127,7 +127,9 @@ final class LightmqSession implements QueueSession, TopicSession {
     return messages;
   }
 
-  /** Open it is until the listeners have returned that run when it, or its connection, is closed. */
+  /**
+   * Open it is until the listeners have returned that run when it, or its connection, is closed.
+   */
   void requireOpen() throws JMSException {
     if (ending.isClosed()) {
       throw JmsFaults.closed("session");
@@ -200,14 +202,14 @@ final class LightmqSession implements QueueSession, TopicSession {
   public Queue createQueue(@Nullable String name) throws JMSException {
     requireOpen();
     domain.requireQueues("createQueue");
-    return new LightmqQueue(Destinations.name(DestinationKind.QUEUE, name).name());
+    return (Queue) connection.destinations().named(DestinationKind.QUEUE, name);
   }
 
   @Override
   public Topic createTopic(@Nullable String name) throws JMSException {
     requireOpen();
     domain.requireTopics("createTopic");
-    return new LightmqTopic(Destinations.name(DestinationKind.TOPIC, name).name());
+    return (Topic) connection.destinations().named(DestinationKind.TOPIC, name);
   }
 
   @Override
@@ -385,8 +387,8 @@ final class LightmqSession implements QueueSession, TopicSession {
   }
 
   /**
-   * Closes a consumer; in the broker once its messages are settled. A completion listener does not wait for a message listener that runs, since
-   * that may wait for completions.
+   * Closes a consumer; in the broker once its messages are settled. A completion listener does not
+   * wait for a message listener that runs, since that may wait for completions.
    */
   void closeConsumer(ConsumerQueue queue) throws JMSException {
     if (!ending.isClosed()) {

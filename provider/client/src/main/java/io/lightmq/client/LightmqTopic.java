@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.TemporaryName;
 import jakarta.jms.Topic;
 import java.io.Serializable;
 import javax.naming.Reference;
@@ -31,7 +32,7 @@ public final class LightmqTopic implements Topic, LightmqDestination, Serializab
 
   @Override
   public DestinationName destinationName() {
-    return new DestinationName(DestinationKind.TOPIC, name);
+    return TemporaryName.meant(new DestinationName(DestinationKind.TOPIC, name));
   }
 
   @Override

@@ -167,6 +167,7 @@ final class Listening {
         if (ready != null && ready.listener != null) {
           Arrived next = ready.take();
           ready.handedOver();
+          ready.busy = ready.isOnDemand();
           Work work = begin(next, ready.listener);
           inbox.pullMore(ready);
           return work;
@@ -306,17 +307,24 @@ final class Listening {
         comeAgain(work, failure);
       }
     } finally {
-      gate.change(
-          () -> {
-            dispatching = null;
-            thread = null;
-          });
+      gate.change(this::ended);
       if (!mode.isExplicit()) {
         inbox.settled(List.of(message));
       }
       if (interrupted) {
         Thread.currentThread().interrupt(); // on a thread of the application it is the caller's
       }
+    }
+  }
+
+  /** No listener runs any more; with the gate's lock held. */
+  private void ended() {
+    ConsumerQueue consumer = dispatching;
+    dispatching = null;
+    thread = null;
+    if (consumer != null && consumer.busy && consumer.inbox() == inbox) {
+      consumer.busy = false;
+      inbox.pullMore(consumer);
     }
   }
 
@@ -349,8 +357,7 @@ final class Listening {
         () -> {
           pause.failed();
           if (isCurrent()) {
-            dispatching = null;
-            thread = null;
+            ended();
           }
         });
     tell.accept(

@@ -9,8 +9,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A temporary destination: of this connection, or one that came as a reply-to. Its own connection's
- * gets a new name when the connection has been lost and is back.
+ * A temporary destination: of this connection, or one that came as a reply-to or was named by its
+ * name. It keeps the name when its connection has been lost and is back, but for brokers that make
+ * names anew.
  */
 abstract sealed class TemporaryDestination implements LightmqDestination {
   private final Supplier<DestinationName> name;

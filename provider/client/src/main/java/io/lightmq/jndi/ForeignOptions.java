@@ -110,7 +110,8 @@ final class ForeignOptions {
       if (ours == null) {
         throw unknown(name, plain);
       }
-      put(name, lower, ours, value);
+      boolean nothing = ours.equals("prefetchBytes") && value.trim().equals("0");
+      put(name, lower, nothing ? "prefetchMessages" : ours, value);
     }
   }
 
@@ -141,20 +142,26 @@ final class ForeignOptions {
     return switch (ours) {
       case "sendTimeoutMillis", "requestTimeoutMillis", "connectTimeoutMillis" -> A_DAY;
       case "reconnectDelayMillis" -> "1";
-      case "prefetchMessages", "prefetchBytes" ->
-          throw new IllegalArgumentException(
-              "the option "
-                  + name
-                  + "="
-                  + text
-                  + " has no meaning here; prefetchMessages and prefetchBytes are limits above 0");
+      case "prefetchMessages", "prefetchBytes" -> {
+        if (text.equals("0")) {
+          yield text; // nothing is prefetched
+        }
+        throw new IllegalArgumentException(
+            "the option "
+                + name
+                + "="
+                + text
+                + " has no meaning here; prefetchMessages and prefetchBytes are limits");
+      }
       default -> text;
     };
   }
 
   /** Where the first attempt counts too, there is one less to repeat it. */
   private static String retries(String attempts) {
-    return attempts.matches("[1-9]\\d{0,9}") ? String.valueOf(Long.parseLong(attempts) - 1) : attempts;
+    return attempts.matches("[1-9]\\d{0,9}")
+        ? String.valueOf(Long.parseLong(attempts) - 1)
+        : attempts;
   }
 
   private static void checkType(String value) {

@@ -55,6 +55,8 @@ class BrokerUrlTest {
         "clientID=c|clientId|c",
         "jms.prefetchPolicy.all=10|prefetchMessages|10",
         "consumerWindowSize=4096|prefetchBytes|4096",
+        "consumerWindowSize=0|prefetchMessages|0",
+        "jms.prefetchPolicy.all=0|prefetchMessages|0",
         "jms.sendTimeout=5|sendTimeoutMillis|5",
         "jms.sendTimeout=0|sendTimeoutMillis|86400000",
         "jms.requestTimeout=-1|requestTimeoutMillis|86400000",
@@ -124,10 +126,10 @@ class BrokerUrlTest {
         "prefetchSize=1|is prefetchMessages here",
         "jms.exclusiveConsumer=true|is unknown",
         "type=XA_CF|XA",
-        "consumerWindowSize=0|limits above 0",
+        "consumerWindowSize=-1|are limits",
         "reconnectAttempts=1&failover.maxReconnectAttempts=2|given twice",
         "jms.prefetchPolicy.all=x|prefetchMessages is a number",
-        "jms.prefetchPolicy.all=32766|1 to 20000",
+        "jms.prefetchPolicy.all=32766|0 to 20000",
         "trustStorePath=/x|unknown",
         "zzzzzzzzzzzzz=1|known are"
       })

@@ -21,7 +21,7 @@ public final class Protocol {
   public static final long LINK_KNOWN = 1 << 1;
 
   /** The optional features that this program knows, as a bit set. */
-  public static final long FEATURES = LINK_KNOWN;
+  public static final long FEATURES = TEMPORARY_BY_LINK | LINK_KNOWN;
 
   /** The port when none is given. */
   public static final int DEFAULT_PORT = 7654;

@@ -202,13 +202,19 @@ class BrowsingTest {
   }
 
   @Test
-  void theTemporaryQueueOfAnotherConnectionMayBeBrowsedUntilItIsDeleted() throws JMSException {
+  void aTemporaryQueueIsBrowsedByItsConnectionAloneUntilItIsDeleted() throws JMSException {
     try (JMSContext owner = factory.createContext();
         Connection other = factory.createConnection()) {
       TemporaryQueue queue = owner.createTemporaryQueue();
       owner.createProducer().send(queue, "a").send(queue, "b");
-      Session session = other.createSession();
-      QueueBrowser browser = session.createBrowser(queue);
+      Session stranger = other.createSession();
+      for (Queue given : List.of(queue, stranger.createQueue(queue.getQueueName()))) {
+        assertThatThrownBy(() -> stranger.createBrowser(given).getEnumeration())
+            .isInstanceOf(InvalidDestinationException.class);
+        assertThatThrownBy(() -> stranger.createConsumer(given))
+            .isInstanceOf(InvalidDestinationException.class);
+      }
+      QueueBrowser browser = owner.createBrowser(queue);
       assertThat(texts(browser)).containsExactly("a", "b");
       Enumeration<?> messages = browser.getEnumeration();
       queue.delete();

@@ -8,16 +8,28 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A way to the broker for one connection, which can be cut as a network does it. */
 final class CutLine implements AutoCloseable {
   private final ServerSocket door;
   private final int brokerPort;
+  private final boolean lasting;
   private final List<Socket> sockets = new ArrayList<>();
   private boolean cut;
 
   /** Listens for a connection to be passed on to a port of this machine. */
   CutLine(int brokerPort) throws IOException {
+    this(brokerPort, false);
+  }
+
+  /** One that stays while its connections are reset and the broker comes and goes. */
+  static CutLine lasting(int brokerPort) throws IOException {
+    return new CutLine(brokerPort, true);
+  }
+
+  private CutLine(int brokerPort, boolean lasting) throws IOException {
+    this.lasting = lasting;
     this.brokerPort = brokerPort;
     this.door = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
     daemon("cut-line-door", this::accept);
@@ -53,11 +65,41 @@ final class CutLine implements AutoCloseable {
     try {
       while (true) {
         Socket client = door.accept();
-        connect(client, new Socket(InetAddress.getLoopbackAddress(), brokerPort));
+        Socket broker = broker(client);
+        if (broker != null) {
+          connect(client, broker);
+        }
       }
     } catch (IOException e) {
       cut(); // the door is closed, or the broker has gone
     }
+  }
+
+  private @Nullable Socket broker(Socket client) throws IOException {
+    try {
+      return new Socket(InetAddress.getLoopbackAddress(), brokerPort);
+    } catch (IOException e) {
+      if (!lasting) {
+        throw e;
+      }
+      closed(client);
+      return null;
+    }
+  }
+
+  /** Resets what is connected, as a router does that has forgotten it; how many there were. */
+  synchronized int reset() {
+    int connections = sockets.size() / 2;
+    for (Socket each : sockets) {
+      try {
+        each.setSoLinger(true, 0);
+      } catch (IOException e) {
+        // It is closed already.
+      }
+      closed(each);
+    }
+    sockets.clear();
+    return connections;
   }
 
   private synchronized void connect(Socket client, Socket broker) throws IOException {

@@ -96,6 +96,11 @@ final class Scenarios {
               "connections closed in order while their listeners work",
               call -> new OrderlyClose(call.setup()).run()),
           new Scenario(
+              "--temporary",
+              "ROUNDS [SEED]",
+              "requests and replies over resets and kills",
+              call -> new TemporaryRounds(call.setup(), call.seed(1)).run(call.number(0, 20))),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",

@@ -7,6 +7,7 @@ import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -60,6 +61,15 @@ final class Asking {
       loop.execute(task);
     } catch (RejectedExecutionException e) {
       // nothing is open any more
+    }
+  }
+
+  /** Runs a task on the loop after a while; after the loop's end runs the other one. */
+  void later(long millis, Runnable task, Runnable ended) {
+    try {
+      var unused = loop.schedule(task, millis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      ended.run();
     }
   }
 

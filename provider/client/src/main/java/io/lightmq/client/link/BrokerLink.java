@@ -60,7 +60,7 @@ public interface BrokerLink {
   /** Deletes a durable subscription. */
   CompletableFuture<Void> unsubscribe(String subscription);
 
-  /** Creates a temporary destination; after a lost connection it gets a new name. */
+  /** Creates a temporary destination, which the link asks for again after a lost connection. */
   CompletableFuture<Temporary> createTemporary(DestinationKind kind);
 
   /** Deletes a temporary destination. */
@@ -194,14 +194,21 @@ public interface BrokerLink {
   /** A temporary destination of this link. */
   final class Temporary {
     private final DestinationName firstName;
+    private final long number;
     private volatile DestinationName name;
 
-    Temporary(DestinationName name) {
+    Temporary(DestinationName name, long number) {
       this.firstName = name;
+      this.number = number;
       this.name = name;
     }
 
-    /** The name it has now. */
+    /** The link's number for it. */
+    long number() {
+      return number;
+    }
+
+    /** The name it has now; brokers before numbers give another one to each connection. */
     public DestinationName name() {
       return name;
     }

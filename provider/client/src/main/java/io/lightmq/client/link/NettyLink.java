@@ -84,7 +84,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
-    this.opening = new Opening(asking, things, publishing, writer);
+    this.opening = new Opening(asking, things, publishing, writer, settings.requestTimeoutMillis());
     this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
   }
 
@@ -195,6 +195,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     writer.use(connected.channel());
     things.nothingReopened();
     Frame.Welcome welcome = connected.greeting().welcome();
+    things.agreed(welcome.features());
     limits = new Limits(welcome.maxMessageBytes(), welcome.maxTransactionBytes());
     long epoch = ++linkEpoch;
     long answersFrom = publishing.attaching(epoch);

@@ -4,6 +4,8 @@ import io.lightmq.client.link.BrokerLink.ConsumerSpec;
 import io.lightmq.client.link.BrokerLink.Target;
 import io.lightmq.client.link.BrokerLink.Temporary;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
@@ -42,6 +44,17 @@ final class OpenThings {
   private final Set<Integer> reopened = new HashSet<>();
 
   private boolean temporariesReopened;
+  private boolean numbersTemporaries;
+
+  /** What the broker of the new connection can do; see {@link Protocol}. */
+  void agreed(long features) {
+    numbersTemporaries = (features & Protocol.TEMPORARY_BY_LINK) != 0;
+  }
+
+  /** The frame that creates a temporary destination, or asks for it again. */
+  Frame create(int correlation, DestinationKind kind, long number) {
+    return new Frame.CreateTemporary(correlation, kind, numbersTemporaries ? number : 0);
+  }
 
   /** There is no connection, or a new one on which nothing is open yet. */
   void nothingReopened() {
@@ -97,7 +110,7 @@ final class OpenThings {
     temporaries.remove(temporary);
   }
 
-  /** The name of today: that of a temporary destination of this link may have changed. */
+  /** The name of today: one from a broker before numbers may have changed. */
   DestinationName current(DestinationName name) {
     if (name.kind().isTemporary()) {
       for (Temporary temporary : temporaries) {
@@ -128,7 +141,7 @@ final class OpenThings {
     for (Temporary temporary : temporaries) {
       first.add(
           asker
-              .apply(c -> new Frame.CreateTemporary(c, temporary.name().kind()))
+              .apply(c -> create(c, temporary.name().kind(), temporary.number()))
               .thenAccept(
                   answer -> temporary.renamed(((Frame.TemporaryCreated) answer).destination())));
     }

@@ -9,7 +9,9 @@ import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Opens and closes sessions, targets, consumers and temporary destinations, from any thread, and
@@ -17,13 +19,23 @@ import java.util.concurrent.atomic.AtomicInteger;
  * whose answer does not come in time, is closed again.
  */
 final class Opening {
+  private static final long RETRY_MILLIS = 200;
+
   private final Asking asking;
   private final OpenThings things;
   private final Publishing publishing;
   private final LinkWriter writer;
+  private final int requestTimeoutMillis;
   private final AtomicInteger lastId = new AtomicInteger();
+  private final AtomicLong lastTemporary = new AtomicLong();
 
-  Opening(Asking asking, OpenThings things, Publishing publishing, LinkWriter writer) {
+  Opening(
+      Asking asking,
+      OpenThings things,
+      Publishing publishing,
+      LinkWriter writer,
+      int requestTimeoutMillis) {
+    this.requestTimeoutMillis = requestTimeoutMillis;
     this.asking = asking;
     this.things = things;
     this.publishing = publishing;
@@ -57,7 +69,39 @@ final class Opening {
         c -> new Frame.CloseSession(c, sessionId));
   }
 
+  /** What the broker puts off, such as one whose link may come back, is asked for again. */
   CompletableFuture<Target> target(int sessionId, DestinationName destination) {
+    CompletableFuture<Target> result = new CompletableFuture<>();
+    long untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(requestTimeoutMillis);
+    target(sessionId, destination, untilNanos, result);
+    return result;
+  }
+
+  private void target(
+      int sessionId, DestinationName destination, long untilNanos, CompletableFuture<Target> to) {
+    var unused =
+        targetNow(sessionId, destination)
+            .whenComplete(
+                (target, failure) -> {
+                  if (failure == null) {
+                    if (!to.complete(target)) {
+                      asking.onLoop(() -> closeTarget(target));
+                    }
+                  } else if (failure instanceof LinkException link
+                      && link.code() == FaultCode.RETRY_LATER
+                      && !to.isDone()
+                      && untilNanos - System.nanoTime() > 0) {
+                    asking.later(
+                        RETRY_MILLIS,
+                        () -> target(sessionId, destination, untilNanos, to),
+                        () -> to.completeExceptionally(Asking.ended()));
+                  } else {
+                    to.completeExceptionally(failure);
+                  }
+                });
+  }
+
+  private CompletableFuture<Target> targetNow(int sessionId, DestinationName destination) {
     Target target = new Target(nextId(), sessionId, destination);
     return asking.ask(
         OnLoss.RESEND,
@@ -124,11 +168,13 @@ final class Opening {
 
   CompletableFuture<Temporary> temporary(DestinationKind kind) {
     CompletableFuture<Temporary> created = new CompletableFuture<>();
+    long number = lastTemporary.incrementAndGet();
     return asking.ask(
         OnLoss.RESEND,
-        c -> new Frame.CreateTemporary(c, kind),
+        c -> things.create(c, kind, number),
         answer -> {
-          Temporary temporary = new Temporary(((Frame.TemporaryCreated) answer).destination());
+          Temporary temporary =
+              new Temporary(((Frame.TemporaryCreated) answer).destination(), number);
           things.opened(temporary);
           created.complete(temporary);
           return temporary;

@@ -210,6 +210,9 @@ public record ServerConfig(
         from.longBytes("memory.named-state", BrokerSettings.namedBytes(heapBytes), MIB, 1L << 40);
     int reclaim =
         from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
+    int grace =
+        from.number(
+            "limits.temporary-grace-millis", otherwise.temporaryGraceMillis(), 0, 86_400_000);
     try {
       return new BrokerSettings(
           settings,
@@ -226,7 +229,8 @@ public record ServerConfig(
           flush,
           minFree,
           reclaim,
-          named);
+            named,
+            grace);
     } catch (IllegalArgumentException e) {
       throw from.wrong("memory.window", "does not fit: " + e.getMessage());
     }

@@ -16,6 +16,7 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.NearNames;
 import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.TemporaryName;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -262,6 +263,10 @@ final class Administration {
 
   private String create(Map<String, String> arguments) {
     DestinationName name = name(arguments);
+    if (TemporaryName.is(name.name())) {
+      throw new Refusal(
+          FaultCode.BAD_REQUEST, name.shown() + " is a name of a temporary destination");
+    }
     if (state.destinations().find(name) != null) {
       throw new Refusal(
           FaultCode.BAD_REQUEST, lower(name.kind()) + " " + name.shown() + " exists already");

@@ -27,6 +27,8 @@ import java.util.List;
  *     without need of journal room; 0 for never
  * @param namedBytes the heap for all that clients can name or leave behind, as reckoned: see {@link
  *     NamedBudget}
+ * @param temporaryGraceMillis how long temporary destinations wait for their lost connection, and
+ *     after a start for those of before
  */
 public record BrokerSettings(
     DestinationSettings defaultSettings,
@@ -43,7 +45,8 @@ public record BrokerSettings(
     int flushIntervalMillis,
     long minFreeBytes,
     int idleReclaimMillis,
-    long namedBytes) {
+    long namedBytes,
+    int temporaryGraceMillis) {
 
   /** Settings of destinations whose name a pattern ({@code orders.*}, {@code orders.>}) matches. */
   public record DestinationRule(String pattern, DestinationSettings settings) {
@@ -60,6 +63,9 @@ public record BrokerSettings(
 
   /** The longest encoded message that any settings allow: its place must fit into a lane's list. */
   public static final int MAX_MESSAGE_BYTES = DurableLane.MAX_ENTRY_BYTES - Entry.MAX_HEADER_BYTES;
+
+  /** How long temporary destinations wait for their connection if nothing else is said. */
+  public static final int TEMPORARY_GRACE_MILLIS = 60_000;
 
   public BrokerSettings {
     rules = List.copyOf(rules);
@@ -89,6 +95,7 @@ public record BrokerSettings(
         "1 to a quarter of the window, " + windowBytes / 4);
     check(namedBytes >= 1 << 20, "namedBytes", namedBytes, "at least " + (1 << 20));
     check(overflowBytes >= 0, "overflowBytes", overflowBytes, "0 or more");
+    check(temporaryGraceMillis >= 0, "temporaryGraceMillis", temporaryGraceMillis, "0 or more");
     check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
   }
 
@@ -123,7 +130,8 @@ public record BrokerSettings(
         flushIntervalMillis,
         minFreeBytes,
         idleReclaimMillis,
-        namedBytes(Runtime.getRuntime().maxMemory()));
+        namedBytes(Runtime.getRuntime().maxMemory()),
+        TEMPORARY_GRACE_MILLIS);
   }
 
   /**

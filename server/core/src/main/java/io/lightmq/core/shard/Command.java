@@ -107,8 +107,18 @@ public sealed interface Command {
   /** Deletes a durable subscription. */
   record Unsubscribe(Peer peer, int correlation, String subscription) implements Command {}
 
-  /** Creates a temporary destination. */
-  record CreateTemporary(Peer peer, int correlation, DestinationKind kind) implements Command {}
+  /**
+   * Creates a temporary destination, or gets back the one that this link has with its number.
+   *
+   * @param number counted by the link, from 1; 0 from clients that do not ask for it again
+   */
+  record CreateTemporary(Peer peer, int correlation, DestinationKind kind, long number)
+      implements Command {
+    /** One without a number. */
+    public CreateTemporary(Peer peer, int correlation, DestinationKind kind) {
+      this(peer, correlation, kind, 0);
+    }
+  }
 
   /** Deletes a temporary destination of this peer. */
   record DeleteTemporary(Peer peer, int correlation, DestinationName destination)

@@ -53,8 +53,9 @@ final class Consuming {
   // ---- resolve, open, close ----
 
   void attachProducer(Command.AttachProducer command) {
-    sessions.attached(command.peer());
-    Destination destination = subscribing.resolve(command.destination(), command.mayCreate());
+    PeerSession session = sessions.attached(command.peer());
+    Destination destination =
+        subscribing.resolveToSend(session, command.destination(), command.mayCreate());
     recorder.mayBeSentTo(destination);
     replyWithId(command.peer(), command.correlation(), producer(destination));
   }
@@ -120,7 +121,7 @@ final class Consuming {
 
   void createTemporary(Command.CreateTemporary command) {
     PeerSession session = sessions.attached(command.peer());
-    Destination created = subscribing.createTemporary(session, command.kind());
+    Destination created = subscribing.createTemporary(session, command.kind(), command.number());
     Peer peer = command.peer();
     Peer.Reply reply = new Peer.Reply.TemporaryCreated(created.name());
     recorder.after(() -> peer.reply(command.correlation(), reply));

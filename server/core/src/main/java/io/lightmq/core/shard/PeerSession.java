@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** One attached connection: its link, its client id, and what ends with it. */
@@ -46,6 +47,7 @@ final class PeerSession {
   private @Nullable Link link;
   private long linkEpoch;
   private @Nullable String clientId;
+  private boolean numbersTemporaries;
 
   /** Sessions that tell what they hand to their applications. */
   private final Set<Integer> tellers = new HashSet<>();
@@ -117,6 +119,24 @@ final class PeerSession {
 
   void clientId(String id) {
     clientId = id;
+  }
+
+  /** The link's id; only of one that is attached. */
+  UUID linkId() {
+    if (link == null) {
+      throw new IllegalStateException("connection " + peer.connectionId() + " is not attached");
+    }
+    return link.id();
+  }
+
+  /** Whether its temporary destinations have numbers, with which its link asks for them again. */
+  boolean numbersTemporaries() {
+    return numbersTemporaries;
+  }
+
+  /** It has given a temporary destination a number. */
+  void numberedTemporary() {
+    numbersTemporaries = true;
   }
 
   /** Temporary destinations of this connection. */

@@ -36,6 +36,7 @@ final class Sessions {
   private final Recorder recorder;
   private final Dispatcher dispatcher;
   private final Subscribing subscribing;
+  private final Temporaries temporaries;
   private final Attempts attempts;
   private final TurnTime time;
   private final Matchings matchings;
@@ -49,6 +50,7 @@ final class Sessions {
       Recorder recorder,
       Dispatcher dispatcher,
       Subscribing subscribing,
+      Temporaries temporaries,
       Attempts attempts,
       TurnTime time,
       Matchings matchings,
@@ -59,6 +61,7 @@ final class Sessions {
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.subscribing = subscribing;
+    this.temporaries = temporaries;
     this.attempts = attempts;
     this.time = time;
   }
@@ -93,6 +96,11 @@ final class Sessions {
   /** A temporary destination is about to be deleted by somebody else. */
   void forgetTemporary(Destination temporary) {
     byConnection.values().forEach(session -> subscribing.forget(session, temporary));
+  }
+
+  /** Deletes temporary destinations whose connection has not come back in time; some of them. */
+  void deleteOverdueTemporaries() {
+    temporaries.overdue().forEach(subscribing::delete);
   }
 
   // ---- attach ----
@@ -229,7 +237,9 @@ final class Sessions {
           "a client id has no control characters, this one is \"" + Printable.of(clientId) + "\"");
     }
     Ownership.check(
-        state.clientIdOwners().owner(clientId), peer, "client id \"" + Printable.of(clientId) + "\"");
+        state.clientIdOwners().owner(clientId),
+        peer,
+        "client id \"" + Printable.of(clientId) + "\"");
     PeerSession user = byClientId.get(clientId);
     if (user != null) {
       throw new Refusal(
@@ -278,7 +288,8 @@ final class Sessions {
   }
 
   /**
-   * Ends a session: what it had in flight is free again, its temporary destinations are gone.
+   * Ends a session: what it had in flight is free again; its temporary destinations are gone, or
+   * wait for its link if the connection is lost.
    *
    * @param clean whether the client closed in order, having returned what its application had seen
    */
@@ -294,10 +305,16 @@ final class Sessions {
       attempts.lost(session);
     }
     subscribing.closeAll(session, !clean);
-    for (Destination temporary : List.copyOf(session.temporaries().values())) {
-      subscribing.delete(temporary);
+    Link itsLink = session.link();
+    if (itsLink != null) {
+      if (clean) {
+        session.temporaries().values().forEach(subscribing::delete);
+        temporaries.close(itsLink.id()).forEach(subscribing::delete);
+      } else {
+        temporaries.leave(session).forEach(subscribing::delete);
+      }
+      session.temporaries().clear();
     }
-    session.temporaries().clear();
     budget.ended(session);
     session.waitingCommits().values().forEach(matchings::release);
     session.waitingCommits().clear();

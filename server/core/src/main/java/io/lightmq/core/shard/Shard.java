@@ -134,6 +134,7 @@ final class Shard implements ShardBatch.Observer {
     this.parts =
         new ShardParts(
             settings,
+            identity,
             journal,
             window,
             state,
@@ -354,6 +355,7 @@ final class Shard implements ShardBatch.Observer {
     }
     if (!closing) { // nothing is recorded behind the record of an orderly stop
       parts.sessions().closeIdleLinks(64);
+      parts.sessions().deleteOverdueTemporaries();
       parts.delays().tick();
       parts.janitor().tick();
       parts.retries().tick();

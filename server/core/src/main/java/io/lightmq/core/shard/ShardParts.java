@@ -15,6 +15,7 @@ import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.core.storage.snapshot.StoreIdentity;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
@@ -56,6 +57,7 @@ final class ShardParts {
 
   ShardParts(
       BrokerSettings settings,
+      StoreIdentity identity,
       Journal journal,
       Window window,
       ShardState state,
@@ -81,9 +83,18 @@ final class ShardParts {
     this.dispatcher = new Dispatcher(window, fetcher, beside, later);
     recorder.touches(later);
     DestinationRules rules = rules(settings);
+    Temporaries temporaries =
+        new Temporaries(identity.key(), identity.used(), settings.temporaryGraceMillis(), time);
     Subscribing subscribing =
         new Subscribing(
-            state, recorder, dispatcher, rules, settings.createOnFirstUse(), counters, budget);
+            state,
+            recorder,
+            dispatcher,
+            rules,
+            settings.createOnFirstUse(),
+            counters,
+            budget,
+            temporaries);
     this.placing = new Placing(settings, state, recorder, time, counters, overflow, work, budget);
     EntryReads reads = new EntryReads(window, fetcher);
     Matchings matchings = new Matchings(beside, later::lookAgain);
@@ -116,7 +127,16 @@ final class ShardParts {
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
     this.sessions =
-        new Sessions(state, recorder, dispatcher, subscribing, attempts, time, matchings, budget);
+        new Sessions(
+            state,
+            recorder,
+            dispatcher,
+            subscribing,
+            temporaries,
+            attempts,
+            time,
+            matchings,
+            budget);
     later.sessions = sessions;
     this.settlements = new Settlements(state, time, ready);
     Receipts receipts = new Receipts(recorder, sessions, budget);

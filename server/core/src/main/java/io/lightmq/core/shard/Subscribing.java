@@ -23,6 +23,7 @@ import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
+import io.lightmq.wire.entry.TemporaryName;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -56,6 +57,7 @@ final class Subscribing {
   private final Counters counters;
   private final SelectorBudget selectors;
   private final NamedBudget budget;
+  private final Temporaries temporaries;
   private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
 
   Subscribing(
@@ -65,7 +67,8 @@ final class Subscribing {
       DestinationRules rules,
       boolean createOnFirstUse,
       Counters counters,
-      NamedBudget budget) {
+      NamedBudget budget,
+      Temporaries temporaries) {
     this.budget = budget;
     this.state = state;
     this.recorder = recorder;
@@ -73,6 +76,7 @@ final class Subscribing {
     this.rules = rules;
     this.createOnFirstUse = createOnFirstUse;
     this.counters = counters;
+    this.temporaries = temporaries;
     this.selectors = new SelectorBudget(state, dispatcher.browsers());
   }
 
@@ -81,6 +85,21 @@ final class Subscribing {
   }
 
   // ---- destinations ----
+
+  /** As {@link #resolve}; who sends may be earlier than who has the temporary destination. */
+  Destination resolveToSend(PeerSession sender, DestinationName name, boolean mayCreate) {
+    DestinationName meant = TemporaryName.meant(name);
+    if (meant.kind().isTemporary()
+        && state.destinations().find(meant) == null
+        && temporaries.mayComeBack(sender, meant)) {
+      budget.take(
+          "a temporary destination", NamedHeap.of(meant.name(), meant.kind().isQueue()));
+      Destination made = createTemporary(volatileId(), meant);
+      temporaries.await(sender, made);
+      return made;
+    }
+    return resolve(meant, mayCreate);
+  }
 
   /** Finds a destination, or creates it if missing and permitted. */
   Destination resolve(DestinationName name, boolean mayCreate) {
@@ -93,7 +112,8 @@ final class Subscribing {
    *
    * @throws Refusal if it is missing and may not be created
    */
-  @Nullable Destination existing(DestinationName name, boolean mayCreate) {
+  @Nullable Destination existing(DestinationName asked, boolean mayCreate) {
+    DestinationName name = TemporaryName.meant(asked);
     Destination found = state.destinations().find(name);
     if (found != null && !found.isHidden()) {
       return found;
@@ -151,23 +171,37 @@ final class Subscribing {
     return created;
   }
 
-  /** Creates a temporary destination of a session. */
-  Destination createTemporary(PeerSession session, DestinationKind kind) {
+  /**
+   * Creates a temporary destination of a session, or gives back the one that its link has.
+   *
+   * @param number as in {@link Temporaries#name}
+   */
+  Destination createTemporary(PeerSession session, DestinationKind kind, long number) {
     if (!kind.isTemporary()) {
       throw new Refusal(FaultCode.PROTOCOL_ERROR, kind + " is no kind of temporary destination");
     }
     long id = volatileId();
-    DestinationName name =
-        new DestinationName(
-            kind, "temp." + session.peer().connectionId() + "." + Long.toHexString(id));
+    DestinationName name = temporaries.name(session, kind, number, id);
     long bytes = NamedHeap.of(name.name(), kind.isQueue());
-    budget.take(session, "a temporary destination", bytes);
-    budget.made(session, bytes);
+    Destination had = temporaries.back(session, name);
+    if (had == null) {
+      budget.take(session, "a temporary destination", bytes);
+    }
+    Destination created = had != null ? had : createTemporary(id, name);
+    if (session.temporaries().put(name, created) == null) {
+      budget.made(session, bytes);
+    }
+    if (number > 0) {
+      session.numberedTemporary();
+    }
+    return created;
+  }
+
+  private Destination createTemporary(long id, DestinationName name) {
     Destination created = state.destinations().create(id, name, DestinationSettings.DEFAULT);
-    if (kind.isQueue()) {
+    if (name.kind().isQueue()) {
       created.open(id, SubscriptionKind.QUEUE, null, null, false);
     }
-    session.temporaries().put(name, created);
     return created;
   }
 
@@ -199,6 +233,7 @@ final class Subscribing {
       forget(subscription);
     }
     if (destination.kind().isTemporary()) {
+      temporaries.deleted(destination);
       state.destinations().delete(destination);
     } else {
       recorder.record(new DestinationDeleted(destination.id()));
@@ -215,18 +250,17 @@ final class Subscribing {
     }
   }
 
-  /**
-   * Opens a browser. A temporary queue may be browsed by other connections too: the specification
-   * leaves only its consumption to the connection that made it.
-   */
+  /** Opens a browser; like consumers, only its own connection has one of a temporary queue. */
   Destination browse(PeerSession session, Command.AttachConsumer command) {
     checkUnused(session, command.consumerId());
     checkKind(command, true);
+    DestinationName name = TemporaryName.meant(command.destination());
+    checkOwner(session, name);
     Selector selector = selector(command.selector());
     settle(session);
     budget.take(session, "a browser", NamedBudget.CONSUMER);
     selectors.take(selector);
-    Destination destination = resolve(command.destination(), command.mayCreate());
+    Destination destination = resolve(name, command.mayCreate());
     dispatcher
         .browsers()
         .open(
@@ -241,18 +275,14 @@ final class Subscribing {
 
   /** Opens a consumer, with its subscription if that is new. */
   Consumer open(PeerSession session, Command.AttachConsumer command) {
-    DestinationName name = command.destination();
+    DestinationName name = TemporaryName.meant(command.destination());
     checkUnused(session, command.consumerId());
     boolean queue = command.subscribe() == Command.Subscribe.QUEUE;
     Interest interest =
         new Interest(
             selector(command.selector()), command.noLocal(), session.peer().connectionId());
     checkKind(command, queue);
-    if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
-      throw new Refusal(
-          FaultCode.NOT_OWNER,
-          "temporary destination " + name.shown() + " may be consumed by its own connection only");
-    }
+    checkOwner(session, name);
     settle(session);
     budget.take(session, "a consumer", NamedBudget.CONSUMER);
     Destination destination = resolve(name, command.mayCreate());
@@ -284,6 +314,16 @@ final class Subscribing {
             command.noAcknowledge());
     settle(session);
     return consumer;
+  }
+
+  private static void checkOwner(PeerSession session, DestinationName name) {
+    if (name.kind().isTemporary() && !session.temporaries().containsKey(name)) {
+      throw new Refusal(
+          FaultCode.NOT_OWNER,
+          "temporary destination "
+              + name.shown()
+              + " may be consumed and browsed by its own connection only");
+    }
   }
 
   private Subscription queue(Destination destination, @Nullable Selector selector) {

@@ -110,7 +110,8 @@ final class BrokerHarness {
         of.flushIntervalMillis(),
         of.minFreeBytes(),
         of.idleReclaimMillis(),
-        namedBytes);
+        namedBytes,
+        of.temporaryGraceMillis());
   }
 
   /** The same settings, but destinations are made by the administrator only. */

@@ -209,7 +209,7 @@ class BrowsingTest {
   }
 
   @Test
-  void aTemporaryQueueIsBrowsedByAnotherConnectionUntilItIsDeleted() throws Exception {
+  void aTemporaryQueueIsBrowsedByItsConnectionAloneUntilItIsDeleted() throws Exception {
     BrokerHarness h = new BrokerHarness(67).open();
     FakePeer owner = h.attach(LINK, 1, 1, null);
     int c = h.nextCorrelation();
@@ -218,18 +218,20 @@ class BrowsingTest {
     long id = h.producer(owner, name);
     assertThat(h.receipt(owner, h.publish(owner, id, 0, "a"))).isEqualTo(FaultCode.OK);
     FakePeer other = h.attach();
-    h.consumer(other, 1, name, Subscribe.BROWSE, null);
-    h.consumer(other, 2, name, Subscribe.BROWSE, null);
-    assertThat(texts(h.browse(other, 1, 10, MUCH))).containsExactly("a");
-    assertThat(h.tryConsumer(other, 3, name, Subscribe.QUEUE, null))
-        .isInstanceOfSatisfying(
-            Peer.Reply.Failed.class,
-            failed -> assertThat(failed.code()).isEqualTo(FaultCode.NOT_OWNER));
+    for (Subscribe how : List.of(Subscribe.QUEUE, Subscribe.BROWSE)) {
+      assertThat(h.tryConsumer(other, 3, name, how, null))
+          .isInstanceOfSatisfying(
+              Peer.Reply.Failed.class,
+              failed -> assertThat(failed.code()).isEqualTo(FaultCode.NOT_OWNER));
+    }
+    h.consumer(owner, 1, name, Subscribe.BROWSE, null);
+    h.consumer(owner, 2, name, Subscribe.BROWSE, null);
+    assertThat(texts(h.browse(owner, 1, 10, MUCH))).containsExactly("a");
     int d = h.nextCorrelation();
     h.broker.submit(new Command.DeleteTemporary(owner, d, name));
     assertThat(h.reply(owner, d)).as("a browser is no consumer").isInstanceOf(Peer.Reply.Ok.class);
-    h.broker.submit(new Command.Pull(other, 2, 77, 10, MUCH, 0));
-    h.loops.runUntil(() -> other.pullsDone.contains("2/77/" + FaultCode.DESTINATION_GONE));
+    h.broker.submit(new Command.Pull(owner, 2, 77, 10, MUCH, 0));
+    h.loops.runUntil(() -> owner.pullsDone.contains("2/77/" + FaultCode.DESTINATION_GONE));
     h.close();
   }
 
