@@ -43,7 +43,13 @@ final class LoadClient implements AutoCloseable {
     if (line == null || !line.startsWith(ANSWER)) {
       throw new IOException("the client answered " + load + " with '" + line + "'");
     }
-    return Double.parseDouble(line.substring(ANSWER.length()));
+    double perSecond = Double.parseDouble(line.substring(ANSWER.length()));
+    if (perSecond <= 0) {
+      throw new IOException(
+          "not one message of %s came in %,d ms; the machine is too busy to measure"
+              .formatted(load.title(), millis));
+    }
+    return perSecond;
   }
 
   @Override
