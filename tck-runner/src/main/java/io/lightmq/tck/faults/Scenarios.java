@@ -101,7 +101,12 @@ final class Scenarios {
               "hostile frames at a broker and at clients (1,000,000)",
               call ->
                   new Fuzz(call.setup(), call.events(), call.number(0, 1_000_000), call.seed(1))
-                      .run()));
+                      .run()),
+          new Scenario(
+              "--strangers",
+              "[SECONDS]",
+              "what one stranger can use up; each attack at most 20 s",
+              call -> new Strangers(call.setup(), call.events(), call.number(0, 20)).run()));
 
   private Scenarios() {}
 

@@ -8,8 +8,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A broker that answers as it should for a while, and then sends changed or structured frames in
@@ -21,18 +23,30 @@ final class HostileBroker implements AutoCloseable {
   private static final int BURST = 20;
 
   private final ServerSocket server;
-  private final Recording recording;
+  private final @Nullable Recording recording;
   private final long seed;
+  private final boolean harmless;
   private final AtomicLong frames = new AtomicLong();
   private final AtomicLong connections = new AtomicLong();
 
   HostileBroker(Recording recording, long seed) throws IOException {
+    this(recording, seed, false);
+  }
+
+  private HostileBroker(@Nullable Recording recording, long seed, boolean harmless)
+      throws IOException {
     this.recording = recording;
     this.seed = seed;
+    this.harmless = harmless;
     server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
     Thread acceptor = new Thread(this::accept, "hostile-accept");
     acceptor.setDaemon(true);
     acceptor.start();
+  }
+
+  /** One that reads, gives the stock answers and keeps nothing. */
+  static HostileBroker harmless() throws IOException {
+    return new HostileBroker(null, 0, true);
   }
 
   int port() {
@@ -97,7 +111,7 @@ final class HostileBroker implements AutoCloseable {
         if (FrameBytes.type(asked) == 15) {
           return;
         }
-        if (peaceful > 0) {
+        if (harmless || peaceful > 0) {
           peaceful--;
           answer(asked);
         } else {
@@ -116,7 +130,7 @@ final class HostileBroker implements AutoCloseable {
       for (int i = 0; i < count; i++) {
         byte[] frame;
         if (way < 4) {
-          List<byte[]> all = recording.fromBroker();
+          List<byte[]> all = Objects.requireNonNull(recording).fromBroker();
           frame = Mutation.of(all.get(random.nextInt(all.size())), all, random);
         } else {
           frame = structured.next(FrameBytes.correlation(asked));
