@@ -74,8 +74,13 @@ final class Fuzz {
         attackers.close();
         sent = attackers.frames();
         findings.note(
-            "%,d frames in %,d connections, %,d of them changed ones; %,d ended by the broker",
-            sent, attackers.connections(), attackers.mutated(), attackers.goodbyes());
+            "%,d frames in %,d connections, %,d of them changed ones; %,d ended by the broker, %,d"
+                + " refused",
+            sent,
+            attackers.connections(),
+            attackers.mutated(),
+            attackers.goodbyes(),
+            attackers.refusals());
         findings.require(canary.finish());
         findings.require(
             canary.worstMillis() <= WORST_MILLIS,

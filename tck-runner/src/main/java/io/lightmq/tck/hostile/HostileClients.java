@@ -44,7 +44,8 @@ public final class HostileClients implements AutoCloseable {
   private final AtomicLong mutated = new AtomicLong();
   private final AtomicLong connections = new AtomicLong();
   private final AtomicLong goodbyes = new AtomicLong();
-  private final AtomicLong epochs = new AtomicLong(System.currentTimeMillis() / 1_000 * 1_000);
+  private final AtomicLong refusals = new AtomicLong();
+  private final AtomicLong epochs = new AtomicLong();
   private final AtomicInteger working = new AtomicInteger();
   private final AtomicInteger restarts = new AtomicInteger();
   private final Queue<String> findings = new ConcurrentLinkedQueue<>();
@@ -97,6 +98,11 @@ public final class HostileClients implements AutoCloseable {
   /** How many connections the broker has ended with a word. */
   public long goodbyes() {
     return goodbyes.get();
+  }
+
+  /** How many were refused what every client begins with. */
+  public long refusals() {
+    return refusals.get();
   }
 
   /** What the broker must not have done, each with the connection's seed and its last bytes. */
@@ -295,6 +301,11 @@ public final class HostileClients implements AutoCloseable {
         if (FrameBytes.type(frame) == 15) {
           goodbyes.incrementAndGet();
           throw new EOFException("Goodbye instead of type " + type);
+        }
+        if (FrameBytes.type(frame) == 14) {
+          // Another connection of the link was faster, or the broker has enough of links.
+          refusals.incrementAndGet();
+          throw new EOFException("Fault instead of type " + type);
         }
       }
     }
