@@ -19,6 +19,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Clients that attack a broker, one connection after the other on each of a few threads: some
@@ -45,7 +46,7 @@ public final class HostileClients implements AutoCloseable {
   private final AtomicLong connections = new AtomicLong();
   private final AtomicLong goodbyes = new AtomicLong();
   private final AtomicLong refusals = new AtomicLong();
-  private final AtomicLong epochs = new AtomicLong();
+  private final AtomicLongArray epochs = new AtomicLongArray(LINKS);
   private final AtomicInteger working = new AtomicInteger();
   private final AtomicInteger restarts = new AtomicInteger();
   private final Queue<String> findings = new ConcurrentLinkedQueue<>();
@@ -245,9 +246,12 @@ public final class HostileClients implements AutoCloseable {
       askFor();
       write(ClientFrames.openSession(2, 1));
       write(ClientFrames.attachProducer(3, 1, Recording.PREFIX + "queue." + random.nextInt(20)));
-      long last = FrameBytes.varint(await(11), FrameBytes.HEADER_BYTES);
-      byte[] attached = await(23);
-      long destination = FrameBytes.varint(attached, FrameBytes.HEADER_BYTES);
+      // The two answers may come in any order.
+      byte[] first = await(11, 23);
+      byte[] second = await(FrameBytes.type(first) == 11 ? 23 : 11);
+      boolean inOrder = FrameBytes.type(first) == 11;
+      long last = FrameBytes.varint(inOrder ? first : second, FrameBytes.HEADER_BYTES);
+      long destination = FrameBytes.varint(inOrder ? second : first, FrameBytes.HEADER_BYTES);
       ClientFrames frames = new ClientFrames(any, destination, last);
       int wanted = 20 + random.nextInt(100);
       for (int i = 0; i < wanted; i += TOGETHER) {
@@ -287,25 +291,28 @@ public final class HostileClients implements AutoCloseable {
         UUID fresh = new UUID(random.nextLong(), random.nextLong());
         write(new FrameBytes(10, 1).uuid(fresh).v(1).v(1).none().done());
       } else {
-        write(ClientFrames.attach(1, random.nextInt(LINKS), epochs.incrementAndGet()));
+        int link = random.nextInt(LINKS);
+        write(ClientFrames.attach(1, link, epochs.incrementAndGet(link)));
       }
     }
 
-    private byte[] await(int type) throws IOException {
+    private byte[] await(int... types) throws IOException {
       out.flush();
       while (true) {
         byte[] frame = FrameBytes.read(in);
-        if (FrameBytes.type(frame) == type) {
-          return frame;
+        for (int type : types) {
+          if (FrameBytes.type(frame) == type) {
+            return frame;
+          }
         }
         if (FrameBytes.type(frame) == 15) {
           goodbyes.incrementAndGet();
-          throw new EOFException("Goodbye instead of type " + type);
+          throw new EOFException("Goodbye instead of type " + types[0]);
         }
         if (FrameBytes.type(frame) == 14) {
           // Another connection of the link was faster, or the broker has enough of links.
           refusals.incrementAndGet();
-          throw new EOFException("Fault instead of type " + type);
+          throw new EOFException("Fault instead of type " + types[0]);
         }
       }
     }
