@@ -19,6 +19,8 @@ import javax.naming.NamingException;
 /**
  * The speed floor: three kinds of senders beside what the machine itself can force in the same run.
  *
+ * <p>With {@code --paired} this build beside another one, see {@link Paired}.
+ *
  * <p>Exit code 0: every ratio is above its floor. 1: one is below. 2: the benchmark failed.
  */
 public final class Bench {
@@ -26,6 +28,11 @@ public final class Bench {
   private static final int KEPT = 0;
   private static final int BELOW = 1;
   private static final int FAILED = 2;
+  private static final long SECONDS = 5;
+  private static final long PAIRED_SECONDS = 2;
+  private static final String USAGE =
+      "use --seconds N, --disk DIR, --jndi FILE, --paired OTHER_HOME, --paired-clients CLASSPATH,"
+          + " --rounds N";
 
   private final Path disk;
   private final long millis;
@@ -53,21 +60,33 @@ public final class Bench {
 
   private static int run(String[] arguments)
       throws IOException, JMSException, NamingException, InterruptedException {
-    long seconds = 5;
+    long seconds = 0;
     Path disk = Path.of(System.getProperty("java.io.tmpdir"));
     Path jndi = null;
+    Path paired = null;
+    String pairedClients = "";
+    int rounds = 10;
+    if (arguments.length % 2 != 0) {
+      throw new IllegalArgumentException("every option needs a value; " + USAGE);
+    }
     for (int i = 0; i + 1 < arguments.length; i += 2) {
       switch (arguments[i]) {
         case "--seconds" -> seconds = Long.parseLong(arguments[i + 1]);
         case "--disk" -> disk = Path.of(arguments[i + 1]);
         case "--jndi" -> jndi = Path.of(arguments[i + 1]);
+        case "--paired" -> paired = Path.of(arguments[i + 1]);
+        case "--paired-clients" -> pairedClients = arguments[i + 1];
+        case "--rounds" -> rounds = Integer.parseInt(arguments[i + 1]);
         default ->
-            throw new IllegalArgumentException(
-                "unknown option " + arguments[i] + "; use --seconds N, --disk DIR, --jndi FILE");
+            throw new IllegalArgumentException("unknown option " + arguments[i] + "; " + USAGE);
       }
     }
     Path work = Files.createTempDirectory(disk, "lightmq-bench-");
-    Bench bench = new Bench(work, seconds * 1_000);
+    if (paired != null) {
+      long each = (seconds == 0 ? PAIRED_SECONDS : seconds) * 1_000;
+      return new Paired(work, paired, pairedClients, each).run(rounds) ? KEPT : BELOW;
+    }
+    Bench bench = new Bench(work, (seconds == 0 ? SECONDS : seconds) * 1_000);
     if (jndi != null) {
       bench.measureNamed(jndi);
     } else {

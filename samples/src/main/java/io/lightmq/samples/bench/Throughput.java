@@ -4,18 +4,23 @@ import jakarta.jms.BytesMessage;
 import jakarta.jms.CompletionListener;
 import jakarta.jms.Connection;
 import jakarta.jms.ConnectionFactory;
+import jakarta.jms.Destination;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
 import jakarta.jms.MessageProducer;
-import jakarta.jms.Queue;
 import jakarta.jms.Session;
+import jakarta.jms.Topic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Persistent messages of 1 KiB a second through one queue, by the Jakarta Messaging API alone. */
+/**
+ * Persistent messages of 1 KiB a second through one queue or topic, by the Jakarta Messaging API
+ * alone.
+ */
 final class Throughput {
 
   private static final int BYTES = 1_024;
@@ -23,16 +28,19 @@ final class Throughput {
   private static final long DRAIN_LIMIT_MILLIS = 60_000;
 
   private final ConnectionFactory factory;
-  private final Queue queue;
+  private final Destination destination;
   private final long millis;
   private final AtomicLong confirmed = new AtomicLong();
   private final AtomicLong consumed = new AtomicLong();
   private final AtomicReference<Exception> failure = new AtomicReference<>();
   private volatile boolean over;
 
-  Throughput(ConnectionFactory factory, Queue queue, long millis) {
+  /** How many consumers get each message. */
+  private int copies = 1;
+
+  Throughput(ConnectionFactory factory, Destination destination, long millis) {
     this.factory = factory;
-    this.queue = queue;
+    this.destination = destination;
     this.millis = millis;
   }
 
@@ -67,15 +75,64 @@ final class Throughput {
     }
   }
 
+  /** A sender that sends the next message when the consumer has had the last one. */
+  double endToEnd() throws JMSException, InterruptedException {
+    List<Connection> connections = new ArrayList<>();
+    Semaphore arrived = new Semaphore(0);
+    try {
+      Connection receiving = factory.createConnection();
+      connections.add(receiving);
+      Session session = receiving.createSession(false, Session.AUTO_ACKNOWLEDGE);
+      session
+          .createConsumer(destination)
+          .setMessageListener(
+              message -> {
+                consumed.incrementAndGet();
+                arrived.release();
+              });
+      receiving.start();
+      Connection connection = factory.createConnection();
+      connections.add(connection);
+      return measure(
+          List.of(new Thread(() -> guard(() -> sendInStep(connection, arrived)), "sender")));
+    } finally {
+      closeAll(connections);
+    }
+  }
+
+  /** One sender with 1,000 sends in flight to a topic with durable subscribers. */
+  double durableTopic(int subscribers) throws JMSException, InterruptedException {
+    List<Connection> connections = new ArrayList<>();
+    copies = subscribers;
+    try {
+      for (int i = 1; i <= subscribers; i++) {
+        Connection receiving = factory.createConnection();
+        connections.add(receiving);
+        receiving.setClientID("bench-" + i);
+        Session session = receiving.createSession(false, Session.DUPS_OK_ACKNOWLEDGE);
+        session
+            .createDurableConsumer((Topic) destination, "bench")
+            .setMessageListener(message -> consumed.incrementAndGet());
+        receiving.start();
+      }
+      Connection connection = factory.createConnection();
+      connections.add(connection);
+      return measure(
+          List.of(new Thread(() -> guard(() -> sendInFlight(connection)), "async-sender")));
+    } finally {
+      closeAll(connections);
+    }
+  }
+
   private double measure(List<Thread> threads) throws JMSException, InterruptedException {
     threads.forEach(Thread::start);
     Thread.sleep(millis / 5);
     long confirmedBefore = confirmed.get();
-    long consumedBefore = consumed.get();
+    long consumedBefore = received();
     long beganNanos = System.nanoTime();
     Thread.sleep(millis);
     long sent = confirmed.get() - confirmedBefore;
-    long received = consumed.get() - consumedBefore;
+    long received = received() - consumedBefore;
     double seconds = (System.nanoTime() - beganNanos) / 1e9;
     over = true;
     for (Thread thread : threads) {
@@ -92,36 +149,53 @@ final class Throughput {
 
   private void drain() throws InterruptedException, JMSException {
     long deadline = System.nanoTime() + DRAIN_LIMIT_MILLIS * 1_000_000;
-    while (consumed.get() < confirmed.get()) {
+    while (received() < confirmed.get()) {
       if (System.nanoTime() > deadline) {
         throw new JMSException(
             "%,d of %,d messages did not come"
-                .formatted(confirmed.get() - consumed.get(), confirmed.get()));
+                .formatted(confirmed.get() - received(), confirmed.get()));
       }
       Thread.sleep(10);
     }
   }
 
+  private long received() {
+    return consumed.get() / copies;
+  }
+
   private Connection consumer() throws JMSException {
     Connection connection = factory.createConnection();
     Session session = connection.createSession(false, Session.DUPS_OK_ACKNOWLEDGE);
-    session.createConsumer(queue).setMessageListener(message -> consumed.incrementAndGet());
+    session.createConsumer(destination).setMessageListener(message -> consumed.incrementAndGet());
     connection.start();
     return connection;
   }
 
   private void sendAndWait(Connection connection) throws JMSException {
     Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
-    MessageProducer producer = session.createProducer(queue);
+    MessageProducer producer = session.createProducer(destination);
     while (!over) {
       producer.send(message(session));
       confirmed.incrementAndGet();
     }
   }
 
+  private void sendInStep(Connection connection, Semaphore arrived)
+      throws JMSException, InterruptedException {
+    Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
+    MessageProducer producer = session.createProducer(destination);
+    while (!over) {
+      producer.send(message(session));
+      confirmed.incrementAndGet();
+      if (!arrived.tryAcquire(DRAIN_LIMIT_MILLIS, TimeUnit.MILLISECONDS)) {
+        throw new JMSException("a message did not come for " + DRAIN_LIMIT_MILLIS + " ms");
+      }
+    }
+  }
+
   private void sendInFlight(Connection connection) throws JMSException, InterruptedException {
     Session session = connection.createSession(false, Session.AUTO_ACKNOWLEDGE);
-    MessageProducer producer = session.createProducer(queue);
+    MessageProducer producer = session.createProducer(destination);
     Semaphore window = new Semaphore(IN_FLIGHT);
     CompletionListener receipt =
         new CompletionListener() {

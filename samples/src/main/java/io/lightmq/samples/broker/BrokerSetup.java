@@ -47,6 +47,12 @@ public record BrokerSetup(
     return new BrokerSetup(home, work, otherData, port, adminPort, javaOptions, configuration);
   }
 
+  /** A broker of another build, otherwise the same. */
+  public BrokerSetup withHome(Path otherHome) {
+    return new BrokerSetup(
+        otherHome.toAbsolutePath(), work, data, port, adminPort, javaOptions, configuration);
+  }
+
   /** The same broker with other options for its Java machine. */
   public BrokerSetup withJavaOptions(String... options) {
     return new BrokerSetup(home, work, data, port, adminPort, List.of(options), configuration);

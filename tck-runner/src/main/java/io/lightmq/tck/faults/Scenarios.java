@@ -104,7 +104,19 @@ final class Scenarios {
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",
-              call -> new Flood(call.setup(), call.number(0, 200), call.number(1, 10)).run()));
+              call -> new Flood(call.setup(), call.number(0, 200), call.number(1, 10)).run()),
+          new Scenario(
+              "--fuzz",
+              "[FRAMES] [SEED]",
+              "hostile frames at a broker and at clients (1,000,000)",
+              call ->
+                  new Fuzz(call.setup(), call.events(), call.number(0, 1_000_000), call.seed(1))
+                      .run()),
+          new Scenario(
+              "--strangers",
+              "[SECONDS]",
+              "what one stranger can use up; each attack at most 20 s",
+              call -> new Strangers(call.setup(), call.events(), call.number(0, 20)).run()));
 
   private Scenarios() {}
 

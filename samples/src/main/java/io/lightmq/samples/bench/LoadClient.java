@@ -1,0 +1,73 @@
+package io.lightmq.samples.bench;
+
+import io.lightmq.client.LightmqConnectionFactory;
+import jakarta.jms.JMSException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A process that puts loads on a broker, so that each build is measured with its own client. For
+ * each line with a load's name and milliseconds it answers with messages a second.
+ */
+final class LoadClient implements AutoCloseable {
+
+  private static final String ANSWER = "per second ";
+
+  private final Process process;
+  private final BufferedReader answers;
+
+  private LoadClient(Process process) {
+    this.process = process;
+    answers = process.inputReader(StandardCharsets.UTF_8);
+  }
+
+  static LoadClient start(String uri, String classPath) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Xmx1g");
+    command.add(
+        "-Dlogback.configurationFile=" + System.getProperty("logback.configurationFile", ""));
+    command.addAll(List.of("-cp", classPath, LoadClient.class.getName(), uri));
+    return new LoadClient(
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+  }
+
+  double perSecond(PairedLoad load, long millis) throws IOException {
+    process.outputWriter(StandardCharsets.UTF_8).append(load.name() + " " + millis + "\n").flush();
+    String line = answers.readLine();
+    if (line == null || !line.startsWith(ANSWER)) {
+      throw new IOException("the client answered " + load + " with '" + line + "'");
+    }
+    double perSecond = Double.parseDouble(line.substring(ANSWER.length()));
+    if (perSecond <= 0) {
+      throw new IOException(
+          "not one message of %s came in %,d ms; the machine is too busy to measure"
+              .formatted(load.title(), millis));
+    }
+    return perSecond;
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+  }
+
+  public static void main(String[] arguments)
+      throws IOException, JMSException, InterruptedException {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory(arguments[0]);
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    String line = lines.readLine();
+    while (line != null) {
+      String[] words = line.split(" ");
+      double rate = PairedLoad.valueOf(words[0]).perSecond(factory, Long.parseLong(words[1]));
+      System.out.println(ANSWER + rate);
+      line = lines.readLine();
+    }
+  }
+}

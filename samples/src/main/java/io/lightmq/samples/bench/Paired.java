@@ -1,0 +1,125 @@
+package io.lightmq.samples.bench;
+
+import io.lightmq.samples.broker.BrokerProcess;
+import io.lightmq.samples.broker.BrokerSetup;
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * This build beside another one on the same machine. In each round each build has a new broker and
+ * a new client process; each load runs on both, one right after the other, in the order ABBA,
+ * because a machine is not the same a minute later.
+ */
+final class Paired {
+
+  private static final long WARM_UP_MILLIS = 1_000;
+
+  private final Path work;
+  private final Path otherHome;
+  private final String otherClients;
+  private final long millis;
+
+  /**
+   * A comparison.
+   *
+   * @param otherHome the other build's server, with {@code bin/lightmq}
+   * @param otherClients class path of the other build's client; empty for this build's
+   */
+  Paired(Path work, Path otherHome, String otherClients, long millis) {
+    this.work = work;
+    this.otherHome = otherHome;
+    this.otherClients = otherClients;
+    this.millis = millis;
+  }
+
+  /** Prints the ratios; false if this build is slower in a load than it may be. */
+  boolean run(int rounds) throws IOException, InterruptedException {
+    if (rounds < MedianRatio.MIN_PAIRS) {
+      throw new IllegalArgumentException(
+          "%d rounds are too few, at least %d give an interval"
+              .formatted(rounds, MedianRatio.MIN_PAIRS));
+    }
+    Map<PairedLoad, List<Double>> ratios = new EnumMap<>(PairedLoad.class);
+    for (PairedLoad load : PairedLoad.values()) {
+      ratios.put(load, new ArrayList<>());
+    }
+    for (int round = 1; round <= rounds; round++) {
+      round(round, ratios);
+    }
+    boolean kept = true;
+    for (PairedLoad load : PairedLoad.values()) {
+      MedianRatio ratio = MedianRatio.of(ratios.get(load));
+      kept &= ratio.verdict() != MedianRatio.Verdict.FAILED;
+      System.out.printf(
+          "%-24s this/other %.3f, in 95 of 100 cases %.3f to %.3f   %s%n",
+          load.title(),
+          ratio.median(),
+          ratio.low(),
+          ratio.high(),
+          switch (ratio.verdict()) {
+            case AS_BEFORE -> "as before";
+            case SLOWER -> "slower";
+            case FAILED -> "TOO SLOW";
+          });
+    }
+    return kept;
+  }
+
+  private void round(int round, Map<PairedLoad, List<Double>> ratios)
+      throws IOException, InterruptedException {
+    Path folder = work.resolve("round-" + round);
+    BrokerSetup mine = BrokerSetup.in(folder.resolve("this"));
+    BrokerSetup others = BrokerSetup.in(folder.resolve("other")).withHome(otherHome);
+    String classPath = System.getProperty("java.class.path");
+    try (BrokerProcess broker = BrokerProcess.start(mine);
+        BrokerProcess other = BrokerProcess.start(others);
+        LoadClient client = LoadClient.start(broker.setup().uri(), classPath);
+        LoadClient otherClient = LoadClient.start(other.setup().uri(), otherClassPath(classPath))) {
+      for (PairedLoad load : PairedLoad.values()) {
+        // A b b a: neither is always the first, nor always behind the other's last load.
+        boolean first = (round + load.ordinal()) % 2 == 0;
+        client.perSecond(load, WARM_UP_MILLIS);
+        otherClient.perSecond(load, WARM_UP_MILLIS);
+        double before = (first ? client : otherClient).perSecond(load, millis);
+        double after = (first ? otherClient : client).perSecond(load, millis);
+        double here = first ? before : after;
+        double there = first ? after : before;
+        ratios.get(load).add(here / there);
+        System.out.printf(
+            "round %2d  %-24s this %,10.0f /s   other %,10.0f /s   ratio %.3f%n",
+            round, load.title(), here, there, here / there);
+      }
+    }
+    delete(folder);
+  }
+
+  private String otherClassPath(String classPath) throws IOException {
+    if (otherClients.isEmpty()) {
+      return classPath;
+    }
+    try {
+      Path loads =
+          Path.of(Paired.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      return loads + File.pathSeparator + otherClients;
+    } catch (URISyntaxException e) {
+      throw new IOException("cannot tell where the loads' classes are", e);
+    }
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}

@@ -1,0 +1,274 @@
+package io.lightmq.tck.faults;
+
+import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.broker.BrokerProcess;
+import io.lightmq.samples.broker.BrokerSetup;
+import io.lightmq.tck.hostile.Attack;
+import io.lightmq.tck.hostile.Listener;
+import io.lightmq.tck.hostile.Stranger;
+import jakarta.jms.JMSContext;
+import jakarta.jms.JMSException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What strangers can use up: each {@link Attack} against a new broker of 256 MB with an honest
+ * client beside it. The broker lives and starts again, its log has a bound, and the honest client
+ * keeps 0.8 of the rate that it has beside the same attack on a listener that keeps nothing.
+ */
+final class Strangers {
+
+  private static final String HEAP = "-Xmx256m";
+  private static final double KEPT_RATE = 0.8;
+  private static final long QUIET_MILLIS = 2_000;
+  private static final long LOG_LIMIT_BYTES = 2 << 20;
+  private static final int HANDLES = 1_024;
+  private static final int CLIENTS = 20;
+  private static final String VICTIM = "victim";
+
+  private final BrokerSetup setup;
+  private final EventLog events;
+  private final long millis;
+  private final Findings findings = new Findings();
+  private long confirmed;
+
+  /**
+   * All attacks, each for so many seconds at most.
+   *
+   * @param setup its work directory gets one folder for each attack
+   */
+  Strangers(BrokerSetup setup, EventLog events, int seconds) {
+    this.setup = setup;
+    this.events = events;
+    this.millis = seconds * 1_000L;
+  }
+
+  Verdict run() throws HarnessException, IOException, JMSException, InterruptedException {
+    for (Attack attack : Attack.values()) {
+      findings.note("%s: %s", attack, attack.summary());
+      try {
+        one(attack);
+      } catch (IOException | JMSException | HarnessException e) {
+        // The next attack has a broker of its own.
+        findings.require(false, "%s: %s", attack, e);
+      }
+    }
+    return findings.verdict(Attack.values().length, Attack.values().length, confirmed);
+  }
+
+  private void one(Attack attack)
+      throws HarnessException, IOException, JMSException, InterruptedException {
+    Path folder = Files.createDirectories(setup.work().resolve(attack.name()));
+    BrokerSetup here =
+        BrokerSetup.in(folder).withHome(limited(folder, setup.home())).withJavaOptions(HEAP);
+    BrokerProcess broker = BrokerProcess.start(here);
+    try {
+      UUID link = UUID.randomUUID();
+      if (attack == Attack.LINKS) {
+        victim(here, link, 1);
+      }
+      try (Canary canary = new Canary(here.uri(), 0, events)) {
+        attack(attack, broker, canary);
+        findings.require(broker.isAlive(), "the broker lives");
+        if (!broker.isAlive()) {
+          return;
+        }
+        after(attack, broker);
+        findings.note(
+            "%s, %d handles", ProcessFigures.afterCollection(broker), Fuzz.handles(broker));
+        canary.brokerChanges();
+        broker.close();
+        broker = BrokerProcess.start(here);
+        findings.note("stopped and started, ready after %,d ms", broker.startMillis());
+        findings.require(canary.finish());
+        confirmed += canary.confirmed();
+      }
+      LogScan log = LogScan.of(here.log(), 0);
+      findings.require(
+          log.findings().isEmpty() && log.bytes() < LOG_LIMIT_BYTES,
+          "%,d bytes of log, %d lines that it must not have %s",
+          log.bytes(),
+          log.findings().size(),
+          log.findings().stream().limit(1).toList());
+      if (attack == Attack.LINKS) {
+        victim(here, link, 2);
+        stored(here);
+      }
+    } finally {
+      broker.close();
+    }
+  }
+
+  /** Beside the listener first, so that the broker is in the same state for both rates. */
+  private void attack(Attack attack, BrokerProcess broker, Canary canary)
+      throws IOException, InterruptedException {
+    Thread.sleep(QUIET_MILLIS);
+    double before;
+    try (Listener listener = new Listener()) {
+      before = rate(attack, new Attack.Target(listener.port(), listener.port()), canary);
+    }
+    int port = broker.setup().port();
+    double beside = rate(attack, new Attack.Target(port, broker.setup().adminPort()), canary);
+    findings.require(
+        beside >= KEPT_RATE * before,
+        "the honest client sent %.0f messages a second, %.0f beside a listener: %.2f; its worst"
+            + " round trip took %,d ms",
+        beside,
+        before,
+        before == 0 ? 0 : beside / before,
+        canary.worstMillis());
+  }
+
+  /** Messages a second while the attack runs. */
+  private double rate(Attack attack, Attack.Target target, Canary canary)
+      throws InterruptedException {
+    long began = System.nanoTime();
+    long before = canary.arrived();
+    long until = began + millis * 1_000_000;
+    StringBuilder result = new StringBuilder();
+    Thread attacker =
+        new Thread(
+            () -> result.append(attack.on(target, () -> System.nanoTime() < until)), "attacker");
+    attacker.setDaemon(true);
+    attacker.start();
+    // A short attack is over before the client could show what it costs.
+    attacker.join(2 * millis);
+    double seconds = (System.nanoTime() - began) / 1e9;
+    double rate = (canary.arrived() - before) / seconds;
+    findings.note("%s in %.1f s", attacker.isAlive() ? "still at work" : result, seconds);
+    return rate;
+  }
+
+  /** What an attack was for. */
+  private void after(Attack attack, BrokerProcess broker)
+      throws JMSException, IOException, InterruptedException, HarnessException {
+    String uri = broker.setup().uri("connectTimeoutMillis=5000");
+    switch (attack) {
+      case CONNECTS -> connects(broker, uri);
+      case LETTERS -> {
+        command(broker, "dead-letters", "list");
+        command(broker, "dead-letters", "list", "--queue", "");
+        command(broker, "dead-letters", "retry", "--all");
+        findings.require(broker.isAlive(), "the broker lives after list and retry");
+      }
+      case HOURS -> {
+        try (JMSContext context = new LightmqConnectionFactory(uri).createContext()) {
+          context
+              .createProducer()
+              .setDeliveryDelay(10_000)
+              .send(context.createQueue("honest-delay"), "delayed");
+          findings.require(true, "another client may delay a message");
+        } catch (jakarta.jms.JMSRuntimeException e) {
+          findings.require(false, "another client may delay a message: %s", e.getMessage());
+        }
+      }
+      case HTTP -> sendMuch(uri);
+      default -> {}
+    }
+  }
+
+  /** New connections while strangers hold what they can. */
+  private void connects(BrokerProcess broker, String uri) throws InterruptedException {
+    long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+    Attack.Target target = new Attack.Target(broker.setup().port(), broker.setup().adminPort());
+    Thread attacker =
+        new Thread(() -> Attack.CONNECTS.on(target, () -> System.nanoTime() < until), "attacker");
+    attacker.setDaemon(true);
+    attacker.start();
+    Thread.sleep(QUIET_MILLIS);
+    int connected = 0;
+    for (int i = 0; i < CLIENTS; i++) {
+      try (var connection = new LightmqConnectionFactory(uri).createConnection()) {
+        connection.start();
+        connected++;
+      } catch (JMSException e) {
+        events.note("refused beside bare connections: %s", e);
+      }
+    }
+    attacker.join();
+    findings.require(
+        connected >= KEPT_RATE * CLIENTS,
+        "%d of %d clients could connect beside it",
+        connected,
+        CLIENTS);
+  }
+
+  /** Enough for checkpoints, which need files. */
+  private void sendMuch(String uri) throws JMSException, InterruptedException, HarnessException {
+    SendLog log = new SendLog(2, "much", 1);
+    try (var connection = new LightmqConnectionFactory(uri).createConnection()) {
+      connection.start();
+      Bulk.send(connection, log, 202, 900_000);
+    }
+    findings.require(log.confirmedCount() == 202, "202 messages of 0.9 MB were taken");
+  }
+
+  private void victim(BrokerSetup here, UUID link, long epoch) throws IOException {
+    try (Stranger victim = new Stranger(here.port())) {
+      long last = victim.attach(link, epoch);
+      int code = victim.publish(victim.queue(VICTIM), 1, "order".getBytes(StandardCharsets.UTF_8));
+      findings.note(
+          "the victim's link had the number %d, its message 1 was answered with %d", last, code);
+      victim.reset();
+    }
+  }
+
+  private void stored(BrokerSetup here) {
+    try (JMSContext context = new LightmqConnectionFactory(here.uri()).createContext();
+        var consumer = context.createConsumer(context.createQueue(VICTIM))) {
+      int copies = 0;
+      while (consumer.receive(1_000) != null) {
+        copies++;
+      }
+      findings.require(copies == 1, "the victim's message is there %d times", copies);
+    }
+  }
+
+  private void command(BrokerProcess broker, String... words)
+      throws IOException, InterruptedException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                java.util.stream.Stream.concat(
+                        java.util.stream.Stream.of(setup.home().resolve("bin/lightmq").toString()),
+                        java.util.stream.Stream.of(words))
+                    .toList())
+            .redirectErrorStream(true)
+            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    builder.command().addAll(List.of("--port", String.valueOf(broker.setup().port())));
+    builder.command().addAll(List.of("--user", "admin"));
+    builder.environment().putAll(Map.of("LIGHTMQ_PASSWORD", broker.adminPassword()));
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    int code = process.waitFor();
+    findings.require(
+        output.chars().noneMatch(c -> c < ' ' && c != '\n' && c != '\t'),
+        "lightmq %s ended with %d and no control characters: %s",
+        String.join(" ", words),
+        code,
+        output.lines().findFirst().orElse(""));
+  }
+
+  /** The same server with few file handles. */
+  private static Path limited(Path folder, Path home) throws IOException {
+    Path script = folder.resolve("limited/bin/lightmq");
+    Files.createDirectories(script.getParent());
+    Files.writeString(
+        script,
+        """
+        #!/bin/sh
+        ulimit -n %d
+        exec "%s" "$@"
+        """
+            .formatted(HANDLES, home.resolve("bin/lightmq")));
+    if (!script.toFile().setExecutable(true)) {
+      throw new IOException("cannot make " + script + " executable");
+    }
+    return script.getParent().getParent();
+  }
+}
