@@ -44,7 +44,7 @@ final class NettyPresent {
     for (Class<?> each : parts()) {
       String version = version(each);
       if (version != null && isTooOld(version)) {
-        throw JmsFaults.settings(NEEDED + found(), null);
+        throw JmsFaults.settings(NEEDED + found());
       }
     }
   }

@@ -146,6 +146,11 @@ public final class JmsFaults {
     return new InvalidClientIDException(text, code(FaultCode.CLIENT_ID_IN_USE.code()));
   }
 
+  /** What the application gives cannot be used. */
+  public static JMSException settings(String text) {
+    return new JMSException(text, code(SETTINGS));
+  }
+
   /** A wrong URI or option. */
   public static JMSException settings(String text, Throwable cause) {
     return withCause(new JMSException(text, code(SETTINGS)), cause);

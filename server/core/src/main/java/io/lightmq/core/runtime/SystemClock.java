@@ -1,5 +1,6 @@
 package io.lightmq.core.runtime;
 
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -80,12 +81,16 @@ final class SystemClock implements Clock {
 
   private long wallNanos() {
     long now = machineNanos.getAsLong();
-    Line known = line.get();
+    Line known = line();
     if (now - known.atNanos() >= COMPARE_NANOS) {
       compare(known);
-      known = line.get();
+      known = line();
     }
     return known.wallAt(now);
+  }
+
+  private Line line() {
+    return Objects.requireNonNull(line.get(), "it is set from the start");
   }
 
   private void compare(Line known) {
@@ -114,7 +119,7 @@ final class SystemClock implements Clock {
 
   @Override
   public long behindMillis() {
-    long rest = line.get().restNanos();
+    long rest = line().restNanos();
     return rest <= 0 ? 0 : rest / MILLI + 1;
   }
 

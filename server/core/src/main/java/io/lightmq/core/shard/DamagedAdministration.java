@@ -76,12 +76,13 @@ final class DamagedAdministration {
     boolean exists = name == null;
     for (Destination each : state.destinations().all()) {
       Destination named = named(each);
-      boolean meant =
-          named != null
-              && (name == null || name.equals(named.name().name()))
-              && (kind == null || kind.equals(kind(named)));
-      exists |= meant;
-      if (meant && each.damaged().kept() > 0) {
+      if (named == null
+          || (name != null && !name.equals(named.name().name()))
+          || (kind != null && !kind.equals(kind(named)))) {
+        continue;
+      }
+      exists = true;
+      if (each.damaged().kept() > 0) {
         places.add(new Place(each, named, each.damaged().ranges()));
       }
     }
