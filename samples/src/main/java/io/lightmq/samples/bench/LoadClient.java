@@ -9,10 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 
 /**
  * A process that puts loads on a broker, so that each build is measured with its own client. For
- * each line with a load's name and milliseconds it answers with messages a second.
+ * each line with a load's name and milliseconds it answers with messages a second. It ends with its
+ * input, so that it does not outlive whoever started it.
  */
 final class LoadClient implements AutoCloseable {
 
@@ -60,14 +64,29 @@ final class LoadClient implements AutoCloseable {
   public static void main(String[] arguments)
       throws IOException, JMSException, InterruptedException {
     LightmqConnectionFactory factory = new LightmqConnectionFactory(arguments[0]);
-    BufferedReader lines =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    String line = lines.readLine();
-    while (line != null) {
-      String[] words = line.split(" ");
+    BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    Thread reader = new Thread(() -> read(lines), "read");
+    reader.setDaemon(true);
+    reader.start();
+    while (true) {
+      String[] words = lines.take().split(" ", 2);
       double rate = PairedLoad.valueOf(words[0]).perSecond(factory, Long.parseLong(words[1]));
       System.out.println(ANSWER + rate);
-      line = lines.readLine();
     }
+  }
+
+  /** Whoever asked is gone when the input ends, be it in the midst of a load. */
+  private static void read(Queue<String> lines) {
+    try (BufferedReader input =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      String line = input.readLine();
+      while (line != null) {
+        lines.add(line);
+        line = input.readLine();
+      }
+    } catch (IOException e) {
+      System.err.println("the input broke: " + e);
+    }
+    Runtime.getRuntime().halt(0);
   }
 }

@@ -60,7 +60,7 @@ record MedianRatio(double median, double low, double high) {
   }
 
   Verdict verdict() {
-    if (median >= AS_BEFORE || low <= 1 && 1 <= high) {
+    if (median >= AS_BEFORE || (low <= 1 && 1 <= high)) {
       return Verdict.AS_BEFORE;
     }
     return median < FAILED ? Verdict.FAILED : Verdict.SLOWER;

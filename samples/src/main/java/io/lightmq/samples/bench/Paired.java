@@ -49,15 +49,12 @@ final class Paired {
               .formatted(rounds, MedianRatio.MIN_PAIRS));
     }
     Map<PairedLoad, List<Double>> ratios = new EnumMap<>(PairedLoad.class);
-    for (PairedLoad load : PairedLoad.values()) {
-      ratios.put(load, new ArrayList<>());
-    }
     for (int round = 1; round <= rounds; round++) {
       round(round, ratios);
     }
     boolean kept = true;
     for (PairedLoad load : PairedLoad.values()) {
-      MedianRatio ratio = MedianRatio.of(ratios.get(load));
+      MedianRatio ratio = MedianRatio.of(of(load, ratios));
       kept &= ratio.verdict() != MedianRatio.Verdict.FAILED;
       System.out.printf(
           "%-24s this/other %.3f, in 95 of 100 cases %.3f to %.3f   %s%n",
@@ -72,6 +69,10 @@ final class Paired {
           });
     }
     return kept;
+  }
+
+  private static List<Double> of(PairedLoad load, Map<PairedLoad, List<Double>> ratios) {
+    return ratios.computeIfAbsent(load, any -> new ArrayList<>());
   }
 
   private void round(int round, Map<PairedLoad, List<Double>> ratios)
@@ -93,7 +94,7 @@ final class Paired {
         double after = (first ? otherClient : client).perSecond(load, millis);
         double here = first ? before : after;
         double there = first ? after : before;
-        ratios.get(load).add(here / there);
+        of(load, ratios).add(here / there);
         System.out.printf(
             "round %2d  %-24s this %,10.0f /s   other %,10.0f /s   ratio %.3f%n",
             round, load.title(), here, there, here / there);

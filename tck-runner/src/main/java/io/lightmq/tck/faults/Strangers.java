@@ -165,7 +165,7 @@ final class Strangers {
               .send(context.createQueue("honest-delay"), "delayed");
           findings.require(true, "another client may delay a message");
         } catch (jakarta.jms.JMSRuntimeException e) {
-          findings.require(false, "another client may delay a message: %s", e.getMessage());
+          findings.require(false, "another client may delay a message: %s", e);
         }
       }
       case HTTP -> sendMuch(uri);
@@ -256,8 +256,8 @@ final class Strangers {
 
   /** The same server with few file handles. */
   private static Path limited(Path folder, Path home) throws IOException {
-    Path script = folder.resolve("limited/bin/lightmq");
-    Files.createDirectories(script.getParent());
+    Path limited = folder.resolve("limited");
+    Path script = Files.createDirectories(limited.resolve("bin")).resolve("lightmq");
     Files.writeString(
         script,
         """
@@ -269,6 +269,6 @@ final class Strangers {
     if (!script.toFile().setExecutable(true)) {
       throw new IOException("cannot make " + script + " executable");
     }
-    return script.getParent().getParent();
+    return limited;
   }
 }
