@@ -98,7 +98,7 @@ class RandomDeliveryTest {
             bench.dispatcher.disconnect(consumer.recipient());
             for (Key key : held(who)) {
               holders.remove(key);
-              counts.merge(key, 1, (a, b) -> Math.min(255, a + b));
+              counts.putIfAbsent(key, 1); // flagged; that it lay there is no further delivery
             }
             outlets.get(who).batches.clear();
             connect(who);
@@ -223,7 +223,7 @@ class RandomDeliveryTest {
     for (Key key : unacknowledged) {
       if (key.lane() < 128) {
         assertThat(restarted.isFree(key.lane(), key.sequence())).isTrue();
-        int expected = counts.getOrDefault(key, 0) + (holders.containsKey(key) ? 1 : 0);
+        int expected = Math.max(counts.getOrDefault(key, 0), holders.containsKey(key) ? 1 : 0);
         assertThat(restarted.deliveries(key.lane(), key.sequence()))
             .isEqualTo(Math.min(255, expected));
       }

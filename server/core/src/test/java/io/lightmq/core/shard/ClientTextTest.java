@@ -490,9 +490,20 @@ class ClientTextTest {
     start();
     FakePeer peer =
         new FakePeer(1_000_002) {
+          private boolean recorded;
+
           @Override
           public String userName() {
-            throw new IllegalStateException("nobody foresaw this");
+            recorded = true; // the owner is asked for right before the link is recorded
+            return super.userName();
+          }
+
+          @Override
+          public long connectionId() {
+            if (recorded) {
+              throw new IllegalStateException("nobody foresaw this");
+            }
+            return super.connectionId();
           }
         };
     assertThatThrownBy(() -> submit(new Command.Attach(peer, 1, link(), 1, 1, null)))

@@ -345,13 +345,14 @@ public final class SegmentReader implements Closeable {
       long lost = wanted.next(Math.max(first, next));
       if (lost <= Math.min(last, to)) {
         throw new SegmentException.Damaged(
-            "%s: sequences %d to %d cannot be read: bytes of the span at byte %d, %d bytes long, are damaged"
+            "%s: sequences %d to %d cannot be read: of the %d bytes at address %d, byte %d of the file, some are damaged; whole entries with right crcs were expected"
                 .formatted(
                     segment.name(),
                     lost,
                     Math.min(last, to),
-                    span.address() - segment.address(),
-                    span.bytes()),
+                    span.bytes(),
+                    span.address(),
+                    span.address() - segment.address()),
             lost,
             Math.min(last, to));
       }

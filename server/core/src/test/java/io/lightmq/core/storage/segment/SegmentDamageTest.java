@@ -139,7 +139,7 @@ final class SegmentDamageTest {
   }
 
   @Test
-  void damageNamesFileAddressSequenceAndCrcs() throws IOException {
+  void damageNamesFileAddressAndSequences() throws IOException {
     Piece piece = second.pieces().get(0);
     int at = (int) (piece.address() - info.address()) + 90;
     byte[] spoilt = intact.clone();
@@ -152,7 +152,7 @@ final class SegmentDamageTest {
               SegmentException.Damaged.class, e -> assertThat(e.sequence()).isEqualTo(5))
           .hasMessageContaining(file)
           .hasMessageContaining("address " + piece.address())
-          .hasMessageContaining("sequence 5")
+          .hasMessageContaining("sequences 5 to 5")
           .hasMessageContaining("expected");
     }
   }
