@@ -24,8 +24,7 @@ final class Receiving {
 
   Receiving(Gate gate, int requestTimeoutMillis) {
     this.gate = gate;
-    this.answerNanos =
-        TimeUnit.MILLISECONDS.toNanos(Math.min(ANSWER_MILLIS, requestTimeoutMillis));
+    this.answerNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(ANSWER_MILLIS, requestTimeoutMillis));
   }
 
   /** Takes the next message; null when the time is over or the consumer is closed. */
@@ -52,8 +51,7 @@ final class Receiving {
     return null;
   }
 
-  private @Nullable Arrived nextUntil(ConsumerQueue consumer, long waitMillis)
-      throws JMSException {
+  private @Nullable Arrived nextUntil(ConsumerQueue consumer, long waitMillis) throws JMSException {
     long now = System.nanoTime();
     long deadlineNanos = now + TimeUnit.MILLISECONDS.toNanos(waitMillis);
     long endNanos = Math.max(deadlineNanos - now, answerNanos) + now;

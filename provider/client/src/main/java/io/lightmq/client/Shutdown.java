@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of sessions that are closed together, of which none begins anything new. What runs in
- * any of them, message listeners and completion listeners, goes on with all facilities of all of
- * them until it has returned; only then is anything closed (sections 6.1.8, 6.2.14 and 6.2.15 of
- * the specification). So closing takes as long as the slowest listener.
+ * The end of sessions that are closed together, of which none begins anything new. What runs in any
+ * of them, message listeners and completion listeners, goes on with all facilities of all of them
+ * until it has returned; only then is anything closed (sections 6.1.8, 6.2.14 and 6.2.15 of the
+ * specification). So closing takes as long as the slowest listener.
  *
  * <p>A message listener is waited for without end. Asynchronous sends and their completion
  * listeners are waited for as long as a request may take: then what has no receipt is given up, and
@@ -23,7 +23,8 @@ final class Shutdown {
   private Shutdown() {}
 
   /**
-   * Waits until nothing of the application runs in sessions that are {@linkplain SessionEnd#beginNothing ending}.
+   * Waits until nothing of the application runs in sessions that are {@linkplain
+   * SessionEnd#beginNothing ending}.
    *
    * @param sessions may grow meanwhile, for listeners may open some
    */

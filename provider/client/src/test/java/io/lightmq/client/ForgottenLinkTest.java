@@ -71,9 +71,7 @@ class ForgottenLinkTest {
 
   private CompletableFuture<Void> commit(String text) throws JMSException {
     Session session = connection.createSession(Session.SESSION_TRANSACTED);
-    session
-        .createProducer(session.createQueue("orders"))
-        .send(session.createTextMessage(text));
+    session.createProducer(session.createQueue("orders")).send(session.createTextMessage(text));
     return begin(session::commit);
   }
 
@@ -158,8 +156,7 @@ class ForgottenLinkTest {
   @Test
   void aBrokerOfBeforeIsSentAgainWhatItHasNotTaken() throws Exception {
     open();
-    assertThat(broker.seen(Frame.Hello.class).get(0).features() & Protocol.LINK_KNOWN)
-        .isNotZero();
+    assertThat(broker.seen(Frame.Hello.class).get(0).features() & Protocol.LINK_KNOWN).isNotZero();
     CompletableFuture<Void> run = send("run");
     broker.expect(Frame.Publish.class);
     broker.cut();

@@ -118,7 +118,8 @@ class ListenersGoOnTest {
         .flatMap(given -> given.returned().stream())
         .flatMap(places -> places.ranges().stream())
         .flatMap(
-            range -> java.util.stream.LongStream.range(0, range.count()).mapToObj(i -> range.from() + i))
+            range ->
+                java.util.stream.LongStream.range(0, range.count()).mapToObj(i -> range.from() + i))
         .sorted()
         .toList();
   }

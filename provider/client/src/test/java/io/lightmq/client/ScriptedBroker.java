@@ -174,13 +174,7 @@ final class ScriptedBroker implements AutoCloseable {
         hello ->
             List.of(
                 new Frame.Welcome(
-                    1,
-                    Protocol.LINK_KNOWN,
-                    new UUID(1, 2),
-                    16 << 20,
-                    4 << 20,
-                    1 << 20,
-                    10_000)));
+                    1, Protocol.LINK_KNOWN, new UUID(1, 2), 16 << 20, 4 << 20, 1 << 20, 10_000)));
   }
 
   void credit(long bytes) {

@@ -57,7 +57,8 @@ class SilentPullsTest {
     return CompletableFuture.supplyAsync(
         () -> {
           try {
-            Message message = millis == NO_WAIT ? consumer.receiveNoWait() : consumer.receive(millis);
+            Message message =
+                millis == NO_WAIT ? consumer.receiveNoWait() : consumer.receive(millis);
             return message == null ? "nothing" : ((TextMessage) message).getText();
           } catch (JMSException e) {
             throw new AssertionError(e);

@@ -76,19 +76,14 @@ public sealed interface Frame {
    *     {@link Protocol#LINK_KNOWN} is not agreed
    */
   record Attached(
-      int correlation,
-      long last,
-      List<NumberedOutcome> outcomes,
-      long creditBytes,
-      long knownSince)
+      int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes, long knownSince)
       implements Frame {
 
     /** The broker does not say since when it knows the link. */
     public static final long UNTOLD = -1;
 
     /** What is said to a client that does not know the feature. */
-    public Attached(
-        int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes) {
+    public Attached(int correlation, long last, List<NumberedOutcome> outcomes, long creditBytes) {
       this(correlation, last, outcomes, creditBytes, UNTOLD);
     }
   }

@@ -8,8 +8,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.local.LocalChannel;
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.net.SocketAddress;
+import java.nio.file.FileSystemException;
 import java.util.List;
 
 /**

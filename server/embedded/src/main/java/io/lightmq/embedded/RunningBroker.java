@@ -87,8 +87,7 @@ final class RunningBroker implements AutoCloseable {
     Security security = new Security(new OwnProcess(users), new RoleAuthorizer(), unknownUserKey);
     LocalAddress address = new LocalAddress("lightmq:" + key);
     // A loop, not a group of one: a group's end starts Netty's global executor for a second or two.
-    EventLoopGroup group =
-        new DefaultEventLoop(new DefaultThreadFactory("lightmq-io", true));
+    EventLoopGroup group = new DefaultEventLoop(new DefaultThreadFactory("lightmq-io", true));
     LoopDeath death = new LoopDeath();
     Node node =
         Node.start(

@@ -132,9 +132,7 @@ class FacilitiesWhileClosingTest {
       switch (where) {
         case LISTENER -> session.createConsumer(work).setMessageListener(listener(calls));
         case COMPLETION ->
-            session
-                .createProducer(work)
-                .send(session.createTextMessage("sent"), completion(calls));
+            session.createProducer(work).send(session.createTextMessage("sent"), completion(calls));
         case SERVER_SESSION -> {
           session.setMessageListener(listener(calls));
           TestPool pool = new TestPool(connection, 0, mode, (unused, message) -> {});
@@ -332,7 +330,8 @@ class FacilitiesWhileClosingTest {
     @Override
     public Map<Class<?>, Maker> targets() {
       Map<Class<?>, Maker> targets = new LinkedHashMap<>();
-      targets.put(MessageProducer.class, m -> session.createProducer(sendsAnywhere(m) ? null : own()));
+      targets.put(
+          MessageProducer.class, m -> session.createProducer(sendsAnywhere(m) ? null : own()));
       targets.put(MessageConsumer.class, m -> session.createConsumer(filled(sending)));
       targets.put(QueueBrowser.class, m -> session.createBrowser(own()));
       targets.put(TemporaryQueue.class, m -> session.createTemporaryQueue());

@@ -108,8 +108,7 @@ class UntrustedClientTest {
       client.send(new Frame.OpenSession(2, 1));
       client.expect(Frame.Ok.class);
       long queue = client.producer("DLQ");
-      client.publish(
-          queue, 1, Unpooled.buffer().writeInt(message.length).writeBytes(message), 1);
+      client.publish(queue, 1, Unpooled.buffer().writeInt(message.length).writeBytes(message), 1);
       client.expect(Frame.Receipts.class);
       client.consumer(1, "DLQ");
       client.send(new Frame.Pull(List.of(new Frame.PullOne(1, 1, 1, 1 << 16, 1_000))));

@@ -192,8 +192,7 @@ public abstract class LightmqMessage implements Message {
     for (String name : propertiesOf(foreign)) {
       if (!name.startsWith("JMSX") || name.startsWith("JMSXGroup")) {
         Optional<Object> value =
-            Foreign.part(
-                foreign, name, () -> Optional.ofNullable(foreign.getObjectProperty(name)));
+            Foreign.part(foreign, name, () -> Optional.ofNullable(foreign.getObjectProperty(name)));
         if (value != null) {
           properties().set(name, value.orElse(null));
         }

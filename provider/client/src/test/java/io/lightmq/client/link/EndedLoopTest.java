@@ -70,5 +70,6 @@ class EndedLoopTest {
           true,
           5,
           5,
-          -1, 0);
+          -1,
+          0);
 }

@@ -45,7 +45,8 @@ class PublishingTest {
             true,
             5,
             5,
-            -1, 0);
+            -1,
+            0);
     Publishing publishing =
         new Publishing(settings, loop, UnpooledByteBufAllocator.DEFAULT, written::add);
     CompletableFuture<Void> lost =

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 
 /** Properties that only the provider sets: what a sender wrote under their names is not shown. */
 class ForgedNamesTest {
-  private static final DestinationName ORDERS = new DestinationName(DestinationKind.QUEUE, "orders");
+  private static final DestinationName ORDERS =
+      new DestinationName(DestinationKind.QUEUE, "orders");
 
   private static final DestinationMapper MAPPER =
       new DestinationMapper() {

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * The property names that only the provider may set: those that begin with JMSX, but for the three
- * that senders set, and those that the broker writes on messages that it moves. What a client
- * sends under such a name is dropped, by its library and by the broker.
+ * that senders set, and those that the broker writes on messages that it moves. What a client sends
+ * under such a name is dropped, by its library and by the broker.
  */
 public final class ProviderNames {
   private static final String JMSX = "JMSX";

@@ -101,7 +101,8 @@ class ProviderNamesTest {
     int last = message.limit() - 1;
     message.put(last, (byte) (message.get(last) ^ 1));
     assertThatThrownBy(
-            () -> MessageEdit.withoutProviderNames(message, message.position(), message.remaining()))
+            () ->
+                MessageEdit.withoutProviderNames(message, message.position(), message.remaining()))
         .isInstanceOf(MalformedMessageException.class);
   }
 
@@ -111,7 +112,8 @@ class ProviderNamesTest {
       @ForAll @IntRange(max = 200) int place, @ForAll byte value) {
     ByteBuffer message = message(all(List.of("a", "JMSXUserID", "JMS_LightMQ_Origin", "b")));
     int at = message.position();
-    int changed = at + MessageLayout.HEADERS + place % (message.remaining() - MessageLayout.HEADERS);
+    int changed =
+        at + MessageLayout.HEADERS + place % (message.remaining() - MessageLayout.HEADERS);
     message.put(changed, value);
     if (!mayBeIn(message)) {
       Map<String, Object> read = new LinkedHashMap<>();

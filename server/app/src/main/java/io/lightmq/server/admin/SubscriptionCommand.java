@@ -32,7 +32,10 @@ public final class SubscriptionCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Option(names = "--topic", paramLabel = "NAME", description = "only those to that topic")
           @Nullable String topic,
-      @Option(names = "--client-id", paramLabel = "ID", description = "only those of that client id")
+      @Option(
+              names = "--client-id",
+              paramLabel = "ID",
+              description = "only those of that client id")
           @Nullable String clientId,
       @Option(
               names = "--limit",

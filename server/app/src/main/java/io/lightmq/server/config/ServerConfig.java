@@ -229,8 +229,8 @@ public record ServerConfig(
           flush,
           minFree,
           reclaim,
-            named,
-            grace);
+          named,
+          grace);
     } catch (IllegalArgumentException e) {
       throw from.wrong("memory.window", "does not fit: " + e.getMessage());
     }

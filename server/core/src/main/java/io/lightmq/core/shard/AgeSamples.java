@@ -5,8 +5,9 @@ import java.util.Arrays;
 
 /**
  * When some of a lane's messages came, so that the age of its oldest one is known without reading
- * it: at most one sample a second and {@link #MAX} in all, beyond which every second one is
- * dropped and they come at twice the distance. So an age is right to a sixteenth of what the backlog spans, in half a kilobyte.
+ * it: at most one sample a second and {@link #MAX} in all, beyond which every second one is dropped
+ * and they come at twice the distance. So an age is right to a sixteenth of what the backlog spans,
+ * in half a kilobyte.
  */
 @OwnedBy("shard")
 final class AgeSamples {

@@ -92,8 +92,7 @@ final class Subscribing {
     if (meant.kind().isTemporary()
         && state.destinations().find(meant) == null
         && temporaries.mayComeBack(sender, meant)) {
-      budget.take(
-          "a temporary destination", NamedHeap.of(meant.name(), meant.kind().isQueue()));
+      budget.take("a temporary destination", NamedHeap.of(meant.name(), meant.kind().isQueue()));
       Destination made = createTemporary(volatileId(), meant);
       temporaries.await(sender, made);
       return made;

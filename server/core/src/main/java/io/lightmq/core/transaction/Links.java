@@ -14,8 +14,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All links of a shard, {@link #MAX_LINKS} are made at most, and their part of a snapshot, which is encoded
- * in slices: a link that is about to change before its turn is encoded first.
+ * All links of a shard, {@link #MAX_LINKS} are made at most, and their part of a snapshot, which is
+ * encoded in slices: a link that is about to change before its turn is encoded first.
  */
 @OwnedBy("shard")
 public final class Links {

@@ -267,7 +267,8 @@ class ClientTextTest {
         String shown = h.admin("destination.show", Map.of("name", name, "kind", kind));
         assertThat(shown).startsWith("{");
         picture.add(
-            shown.replaceAll("\"(published|acknowledged|expired|consumers|inFlight)\\w*\":\\d+", ""));
+            shown.replaceAll(
+                "\"(published|acknowledged|expired|consumers|inFlight)\\w*\":\\d+", ""));
       }
     }
     return picture;

@@ -18,7 +18,6 @@ import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -29,8 +28,10 @@ import org.junit.jupiter.api.Test;
 /** Links, client ids and durable subscriptions belong to the user who made them. */
 class OwnershipTest {
   private static final UUID LINK = new UUID(5, 5);
-  private static final DestinationName ORDERS = new DestinationName(DestinationKind.QUEUE, "orders");
-  private static final DestinationName PRICES = new DestinationName(DestinationKind.TOPIC, "prices");
+  private static final DestinationName ORDERS =
+      new DestinationName(DestinationKind.QUEUE, "orders");
+  private static final DestinationName PRICES =
+      new DestinationName(DestinationKind.TOPIC, "prices");
 
   private final BrokerHarness h = new BrokerHarness(1);
 

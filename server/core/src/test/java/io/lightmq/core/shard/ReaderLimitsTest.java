@@ -103,19 +103,16 @@ class ReaderLimitsTest {
     roomy();
     int share = Links.MAX_LINKS / 2;
     links("mallory", 0, share);
-    isRefused(
-        attach(peer("mallory"), new UUID(8, 1), 1), FaultCode.RETRY_LATER, "50000", "user");
+    isRefused(attach(peer("mallory"), new UUID(8, 1), 1), FaultCode.RETRY_LATER, "50000", "user");
     links("ada", share, Links.MAX_LINKS);
     isRefused(attach(peer("bob"), new UUID(8, 2), 1), FaultCode.RETRY_LATER, "100000");
     assertThat(attach(peer("ada"), new UUID(7, share), 2))
         .as("a link that is known has its place")
         .isInstanceOf(Peer.Reply.Attached.class);
     restart();
-    assertThat(attach(peer("ada"), new UUID(7, share), 3))
-        .isInstanceOf(Peer.Reply.Attached.class);
+    assertThat(attach(peer("ada"), new UUID(7, share), 3)).isInstanceOf(Peer.Reply.Attached.class);
     isRefused(attach(peer("bob"), new UUID(8, 3), 1), FaultCode.RETRY_LATER);
-    assertThat(attach(peer("mallory"), new UUID(7, 0), 2))
-        .isInstanceOf(Peer.Reply.Attached.class);
+    assertThat(attach(peer("mallory"), new UUID(7, 0), 2)).isInstanceOf(Peer.Reply.Attached.class);
   }
 
   @Test
@@ -135,7 +132,10 @@ class ReaderLimitsTest {
     }
     h.broker.submit(subscribe(peer, ShardRecord.MAX_UNWANTED + 1));
     isRefused(
-        h.reply(peer, ShardRecord.MAX_UNWANTED + 1 + ANSWERS), FaultCode.LIMIT_REACHED, "topic all", "65536");
+        h.reply(peer, ShardRecord.MAX_UNWANTED + 1 + ANSWERS),
+        FaultCode.LIMIT_REACHED,
+        "topic all",
+        "65536");
     restart();
     FakePeer again = h.attach();
     long topic = h.producer(again, new DestinationName(DestinationKind.TOPIC, "all"));

@@ -75,8 +75,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   /** What exists once the user is known. */
-  private record Session(
-      Outbound outbound, CreditLine credit, Requests requests, long features) {
+  private record Session(Outbound outbound, CreditLine credit, Requests requests, long features) {
     boolean agreed(long feature) {
       return (features & feature) != 0;
     }

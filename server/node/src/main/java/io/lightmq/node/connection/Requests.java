@@ -197,7 +197,8 @@ final class Requests {
       if (!create.kind().isTemporary()) {
         throw Refusal.protocol(create.kind() + " is not a kind of temporary destination");
       }
-      submit(correlation, 
+      submit(
+          correlation,
           new Command.CreateTemporary(peer, correlation, create.kind(), create.number()));
     } else if (frame instanceof Frame.DeleteTemporary delete) {
       submit(correlation, new Command.DeleteTemporary(peer, correlation, delete.destination()));

@@ -41,10 +41,7 @@ class FittingFramesTest {
     for (int i = 1; i <= 1_024; i++) {
       outcomes.add(new Peer.Outcome(i, FaultCode.DESTINATION_GONE, LONG));
     }
-    harness
-        .last(Command.Attach.class)
-        .peer()
-        .reply(1, new Peer.Reply.Attached(1_024, outcomes, 1));
+    harness.last(Command.Attach.class).peer().reply(1, new Peer.Reply.Attached(1_024, outcomes, 1));
     Frame.Attached attached = harness.sent(Frame.Attached.class);
     assertThat(attached.outcomes()).hasSize(1_024);
     fits(attached);

@@ -112,7 +112,8 @@ class SentMessagesTest {
     harness.send(new Frame.Publish(9, 40, 5, 1, run(damaged)));
     Command.Publish publish = harness.last(Command.Publish.class);
     assertThat(publish.messages().buffer())
-        .isEqualTo(ByteBuffer.allocate(4 + damaged.length).putInt(damaged.length).put(damaged).flip());
+        .isEqualTo(
+            ByteBuffer.allocate(4 + damaged.length).putInt(damaged.length).put(damaged).flip());
     publish.messages().release();
   }
 }

@@ -101,8 +101,7 @@ record BatchHeader(
             && bytes.getLong(24) == offset
             && bytes.getInt(32) >= BYTES;
     return isOne
-        ? new BatchHeader(
-            0, store, file, offset, bytes.getInt(32), bytes.getInt(CRC_AT), 0, 0, 0)
+        ? new BatchHeader(0, store, file, offset, bytes.getInt(32), bytes.getInt(CRC_AT), 0, 0, 0)
         : null;
   }
 
