@@ -220,7 +220,7 @@ class FrameDecoderTest {
             () -> Protocol.check(new Frame.Welcome(2, 0, SampleFrames.ID, 1 << 20, 1, 1, 1)))
         .isInstanceOf(ProtocolException.class);
     assertThatThrownBy(
-            () -> Protocol.check(new Frame.Welcome(1, 1, SampleFrames.ID, 1 << 20, 1, 1, 1)))
+            () -> Protocol.check(new Frame.Welcome(1, 1 << 20, SampleFrames.ID, 1 << 20, 1, 1, 1)))
         .isInstanceOf(ProtocolException.class);
     assertThatThrownBy(
             () -> Protocol.check(new Frame.Welcome(1, 0, SampleFrames.ID, 1 << 20, 2 << 20, 1, 1)))

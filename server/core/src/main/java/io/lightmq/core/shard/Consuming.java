@@ -114,7 +114,7 @@ final class Consuming {
   }
 
   void unsubscribe(Command.Unsubscribe command) {
-    subscribing.unsubscribe(sessions.attached(command.peer()), command.subscription());
+    subscribing.durable().unsubscribe(sessions.attached(command.peer()), command.subscription());
     Peer peer = command.peer();
     recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Ok()));
   }

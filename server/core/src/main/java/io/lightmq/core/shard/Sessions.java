@@ -266,7 +266,9 @@ final class Sessions {
     byClientId.put(clientId, session);
     Subscription ownerless = state.clientIdOwners().ownerless(clientId);
     if (ownerless != null) {
-      subscribing.takeOver(session, ownerless); // one is enough: with it the client id is taken
+      subscribing
+          .durable()
+          .takeOver(session, ownerless); // one is enough: with it the client id is taken
     }
   }
 

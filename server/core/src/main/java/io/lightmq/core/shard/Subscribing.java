@@ -9,13 +9,8 @@ import io.lightmq.core.destination.Interest;
 import io.lightmq.core.destination.NamedHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
-import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
-import io.lightmq.core.record.ShardRecord.Replaced;
-import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
-import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
-import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.InvalidSelectorException;
 import io.lightmq.core.selector.Selector;
@@ -30,18 +25,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Resolves destinations and opens and ends what subscribes to them. Temporary destinations and
- * subscriptions without durability are in no record; their ids begin at 2^62 and hold the shard
- * epoch, so that a crash cannot give one to anything else.
+ * Resolves destinations and opens and ends what subscribes to them; {@link DurableSubscriptions}
+ * has those that are in the journal. Temporary destinations and subscriptions without durability
+ * are in no record; their ids begin at 2^62 and hold the shard epoch, so that a crash cannot give
+ * one to anything else.
  */
 @OwnedBy("shard")
 final class Subscribing {
-  private static final Logger log = LoggerFactory.getLogger(Subscribing.class);
-
   static final long VOLATILE_ID = 1L << 62;
 
   /** The lower bits of such an id count in this process; above them stands the shard epoch. */
@@ -58,6 +50,7 @@ final class Subscribing {
   private final SelectorBudget selectors;
   private final NamedBudget budget;
   private final Temporaries temporaries;
+  private final DurableSubscriptions durable;
   private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
 
   Subscribing(
@@ -78,6 +71,13 @@ final class Subscribing {
     this.counters = counters;
     this.temporaries = temporaries;
     this.selectors = new SelectorBudget(state, dispatcher.browsers());
+    this.durable =
+        new DurableSubscriptions(state, recorder, dispatcher, counters, selectors, budget);
+  }
+
+  /** Those that are durable. */
+  DurableSubscriptions durable() {
+    return durable;
   }
 
   private long volatileId() {
@@ -298,9 +298,10 @@ final class Subscribing {
           }
           case SHARED -> shared(session, destination, command, interest);
           case DURABLE ->
-              durable(session, destination, command, interest, SubscriptionKind.DURABLE);
+              durable.open(session, destination, command, interest, SubscriptionKind.DURABLE);
           case SHARED_DURABLE ->
-              durable(session, destination, command, interest, SubscriptionKind.SHARED_DURABLE);
+              durable.open(
+                  session, destination, command, interest, SubscriptionKind.SHARED_DURABLE);
           case BROWSE -> throw new IllegalStateException("a browser has no subscription");
         };
     Consumer consumer =
@@ -363,7 +364,7 @@ final class Subscribing {
     }
   }
 
-  private static SubscriptionKey key(PeerSession session, @Nullable String name) {
+  static SubscriptionKey key(PeerSession session, @Nullable String name) {
     return new SubscriptionKey(
         session.clientId(),
         ClientText.name(
@@ -373,7 +374,7 @@ final class Subscribing {
   }
 
   /** A name that is about to be kept; one of an older broker is taken as it is. */
-  private static void checkNew(SubscriptionKey key) {
+  static void checkNew(SubscriptionKey key) {
     if (hasControl(key.name())) {
       throw new Refusal(
           FaultCode.INVALID_SUBSCRIPTION,
@@ -410,147 +411,16 @@ final class Subscribing {
     return opened;
   }
 
-  private Subscription durable(
-      PeerSession session,
-      Destination destination,
-      Command.AttachConsumer command,
-      Interest interest,
-      SubscriptionKind kind) {
-    SubscriptionKey key = key(session, command.subscription());
-    if (kind == SubscriptionKind.DURABLE && key.clientId() == null) {
-      throw new Refusal(
-          FaultCode.INVALID_SUBSCRIPTION,
-          "durable subscription \""
-              + Printable.of(key.name())
-              + "\" needs a connection with a client id");
-    }
-    if (destination.kind().isTemporary()) {
-      throw new Refusal(
-          FaultCode.INVALID_DESTINATION,
-          "a temporary topic cannot have the durable subscription \""
-              + Printable.of(key.name())
-              + "\"");
-    }
-    Subscription known = state.durableSubscription(key);
-    if (known != null) {
-      checkOwner(session, known);
-      if (known.kind() != kind) {
-        throw differs(known, key);
-      }
-      boolean same = isSame(known, destination, interest);
-      if (known.consumers() > 0 && !(same && kind.isShared())) {
-        throw same ? inUse(key) : differs(known, key);
-      }
-      if (same) {
-        takeOver(session, known);
-        return known;
-      }
-    } else {
-      checkNew(key);
-    }
-    checkCount(destination, known);
-    checkPartial(destination, interest, known);
-    if (known == null) {
-      budget.take("a subscription", destination.subscriptionBytes(key.name(), key.clientId()));
-    }
-    selectors.take(interest.selector());
-    if (known != null) {
-      counters.forget(known.destination().id(), known.id());
-    }
-    long id = state.nextSubscriptionId();
-    Selector selector = interest.selector();
-    recorder.record(
-        new SubscriptionOpened(
-            id,
-            destination.id(),
-            kind,
-            key.clientId(),
-            key.name(),
-            selector == null ? null : selector.text(),
-            interest.noLocal(),
-            known == null ? null : new Replaced(known.destination().id(), known.id()),
-            owner(session, known)));
-    Subscription opened = destination.subscription(id);
-    if (opened == null) {
-      throw new IllegalStateException("subscription " + id + " was not opened");
-    }
-    return opened;
-  }
-
-  private static void checkOwner(PeerSession session, Subscription known) {
-    Ownership.check(
-        known.owner(),
-        session.peer(),
-        "durable subscription \"" + Printable.of(known.name()) + "\"");
-  }
-
-  /** A durable subscription of a store of before belongs to who uses it first, by name. */
-  void takeOver(PeerSession session, Subscription known) {
-    String owner = Ownership.next(known.owner(), session.peer());
-    if (owner != null && known.owner() == null) {
-      recorder.record(new SubscriptionOwned(known.destination().id(), known.id(), owner));
-      log.info(
-          "Durable subscription {} of topic {} had no owner and belongs to user {} from now on",
-          known.id(),
-          known.destination().id(),
-          owner);
-    }
-  }
-
-  /**
-   * Whose a new durable subscription is. Beside others without an owner, one of an anonymous user
-   * has none either: it would take the client id from the user to whom all of them will belong.
-   */
-  private @Nullable String owner(PeerSession session, @Nullable Subscription replaced) {
-    String clientId = session.clientId();
-    boolean beside = clientId != null && state.clientIdOwners().ownerless(clientId) != null;
-    return beside || (replaced != null && replaced.owner() == null)
-        ? Ownership.next(null, session.peer())
-        : session.peer().userName();
-  }
-
   /** Whether a subscription is what is asked for; section 8.3.3: the selector's text counts. */
-  private static boolean isSame(Subscription known, Destination destination, Interest interest) {
+  static boolean isSame(Subscription known, Destination destination, Interest interest) {
     Selector selector = interest.selector();
     return known.destination() == destination
         && known.noLocal() == interest.noLocal()
         && Objects.equals(known.selectorText(), selector == null ? null : selector.text());
   }
 
-  private static void checkCount(Destination destination, @Nullable Subscription replaced) {
-    boolean frees = replaced != null && replaced.destination() == destination;
-    int others = destination.durableSubscriptions() - (frees ? 1 : 0);
-    if (others >= ShardRecord.MAX_UNWANTED) {
-      throw new Refusal(
-          FaultCode.LIMIT_REACHED,
-          "topic "
-              + destination.name().name()
-              + " has "
-              + others
-              + " durable subscriptions, as many as there can be; end those that nobody needs");
-    }
-  }
-
-  private static void checkPartial(
-      Destination destination, Interest interest, @Nullable Subscription replaced) {
-    boolean frees =
-        replaced != null && replaced.destination() == destination && replaced.isPartial();
-    int others = destination.partialDurableSubscriptions() - (frees ? 1 : 0);
-    if ((interest.selector() != null || interest.noLocal())
-        && others >= Selecting.MAX_PARTIAL_DURABLE) {
-      throw new Refusal(
-          FaultCode.LIMIT_REACHED,
-          "topic "
-              + destination.name().shown()
-              + " has "
-              + others
-              + " durable subscriptions with a selector or without local messages; more are not"
-              + " possible, but any number with neither");
-    }
-  }
-
   /** A subscription of this name is another one; with consumers, it cannot give way either. */
-  private static Refusal differs(Subscription known, SubscriptionKey key) {
+  static Refusal differs(Subscription known, SubscriptionKey key) {
     return new Refusal(
         known.consumers() > 0 ? FaultCode.IN_USE : FaultCode.INVALID_SUBSCRIPTION,
         "subscription \""
@@ -566,14 +436,6 @@ final class Subscribing {
             + " with "
             + known.consumers()
             + " consumers");
-  }
-
-  private static Refusal inUse(SubscriptionKey key) {
-    return new Refusal(
-        FaultCode.IN_USE,
-        "subscription \""
-            + Printable.of(key.name())
-            + "\" has an active consumer; close that first");
   }
 
   /** Closes what a connection has open; {@code seen} as in {@link #close}. */
@@ -610,36 +472,5 @@ final class Subscribing {
     if (ended.kind() == SubscriptionKind.SHARED && name != null) {
       shared.remove(new SubscriptionKey(ended.clientId(), name), ended);
     }
-  }
-
-  /** Ends a durable subscription that has no consumer. */
-  void unsubscribe(PeerSession session, String name) {
-    SubscriptionKey key = key(session, name);
-    Subscription known = state.durableSubscription(key);
-    if (known == null) {
-      throw new Refusal(
-          FaultCode.INVALID_SUBSCRIPTION,
-          "there is no durable subscription \""
-              + Printable.of(name)
-              + (key.clientId() == null
-                  ? "\" without a client id"
-                  : "\" of client id " + Printable.of(key.clientId())));
-    }
-    checkOwner(session, known);
-    if (known.consumers() > 0) {
-      throw inUse(key);
-    }
-    close(known);
-  }
-
-  /** Ends a durable subscription, whoever's it is; its consumers end. */
-  void delete(Subscription durable) {
-    dispatcher.end(durable, FaultCode.INVALID_SUBSCRIPTION);
-    close(durable);
-  }
-
-  private void close(Subscription durable) {
-    counters.forget(durable.destination().id(), durable.id());
-    recorder.record(new SubscriptionClosed(durable.destination().id(), durable.id()));
   }
 }

@@ -113,7 +113,7 @@ final class SubscriptionAdministration {
               + " consumers; close them or delete with force");
     }
     long backlog = known.backlog();
-    subscribing.delete(known);
+    subscribing.durable().delete(known);
     return new JsonWriter()
         .beginObject()
         .text("deleted", name)
