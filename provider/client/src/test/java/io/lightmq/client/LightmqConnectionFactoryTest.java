@@ -71,7 +71,7 @@ class LightmqConnectionFactoryTest {
         "lightmq://host?novalue",
         "lightmq://host?keep=true",
         "lightmq://host?failover=maybe",
-        "lightmq://host?prefetchMessages=0",
+        "lightmq://host?prefetchMessages=-1",
         "lightmq://host?prefetchMessages=many",
         "lightmq://host?clientId=a&clientID=b"
       })

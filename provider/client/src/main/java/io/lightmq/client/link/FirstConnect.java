@@ -1,7 +1,11 @@
 package io.lightmq.client.link;
 
 import io.lightmq.wire.entry.FaultCode;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,6 +60,23 @@ final class FirstConnect {
   private static void pause(long millis) throws LinkException {
     try {
       Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LinkException(FaultCode.CLOSING, "interrupted while connecting", e);
+    }
+  }
+
+  /** Waits for the outcome of one try. */
+  static void await(CompletableFuture<Void> opened, ClientUri uri, long millis) throws LinkException {
+    try {
+      opened.get(millis, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      LinkException cause = Connector.failure("cannot connect", Connector.unwrap(e));
+      throw new LinkException(
+          cause.code(), "connecting to " + uri + ": " + cause.getMessage(), cause);
+    } catch (TimeoutException e) {
+      throw new LinkException(
+          FaultCode.HEARTBEAT_LOST, uri + " did not answer within " + millis + " ms", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LinkException(FaultCode.CLOSING, "interrupted while connecting", e);

@@ -14,11 +14,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
@@ -118,19 +116,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
     long millis =
         (settings.connectTimeoutMillis() * 2L + settings.requestTimeoutMillis())
             * Math.max(1, addresses.size());
-    try {
-      opened.get(millis, TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      LinkException cause = Connector.failure("cannot connect", Connector.unwrap(e));
-      throw new LinkException(
-          cause.code(), "connecting to " + settings.uri() + ": " + cause.getMessage(), cause);
-    } catch (TimeoutException e) {
-      throw new LinkException(
-          FaultCode.HEARTBEAT_LOST, settings.uri() + " did not answer within " + millis + " ms", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new LinkException(FaultCode.CLOSING, "interrupted while connecting", e);
-    }
+    FirstConnect.await(opened, settings.uri(), millis);
   }
 
   // ---- connecting, on the loop ----
