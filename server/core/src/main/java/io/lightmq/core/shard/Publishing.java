@@ -156,11 +156,11 @@ final class Publishing {
     }
     if (number > 0 && link.judge(number) == Link.Verdict.REPEAT) {
       receipts.answerRepeat(session, link, number, command.correlation());
-      finish(session, command.messages());
+      finish(session, command);
       return true;
     }
     if (number < 0 || (number > 0 && link.judge(number) == Link.Verdict.EARLY)) {
-      command.messages().release();
+      matchings.release(command);
       sessions.expel(
           session,
           FaultCode.PROTOCOL_ERROR,
@@ -176,8 +176,7 @@ final class Publishing {
       Refusal refusal = unforeseen.refusal(thrown, "a run of messages", before);
       receipts.refuse(session, link, number, command.correlation(), refusal);
     }
-    matchings.forget(command);
-    finish(session, command.messages());
+    finish(session, command);
     takeWaiting(session);
     return true;
   }
@@ -283,10 +282,13 @@ final class Publishing {
     return true;
   }
 
-  /** A run's bytes have left the budget: copied, refused or known. */
-  private static void finish(PeerSession session, Command.Bytes messages) {
-    int bytes = messages.buffer().remaining();
-    messages.release();
+  /**
+   * A run's bytes have left the budget: copied, refused or known. They go when nobody looks at them
+   * beside the shard any more.
+   */
+  private void finish(PeerSession session, Command.Publish command) {
+    int bytes = command.messages().buffer().remaining();
+    matchings.release(command);
     session.peer().credit(bytes);
   }
 
@@ -333,6 +335,16 @@ final class Publishing {
           FaultCode.LIMIT_REACHED,
           PeerSession.MAX_WAITING_COMMITS + " commits wait for runs that have not come");
       return;
+    }
+    for (PeerSession.Held held : session.heldPublishes()) {
+      if (held.publish().number() == command.number()) {
+        release(command);
+        sessions.expel(
+            session,
+            FaultCode.PROTOCOL_ERROR,
+            "a commit has number " + command.number() + ", which a run that waits has");
+        return;
+      }
     }
     Command.Commit other = session.waitingCommits().put(command.number(), command);
     if (other != null) {

@@ -180,6 +180,24 @@ class LongTextTest {
   }
 
   @Test
+  void aCommitThatTakesTheNumberOfARunBesideTheShardEndsItsConnectionAndNothingElse() {
+    destination = bench.producer(sender, TOPIC);
+    searchers(TOPIC, PLAIN, MANY);
+    submit(sender, 1, LONG, 3);
+    bench.broker.submit(
+        new Command.Commit(sender, bench.nextCorrelation(), 1, 1, List.of(), List.of()));
+    bench.loops.runUntil(() -> !sender.disconnects.isEmpty());
+    assertThat(sender.disconnects.toString()).contains("which a run that waits has");
+    bench.loops.runUntil(() -> released == 1);
+    sender = bench.attach(new UUID(1, 1), 2, 1, null);
+    destination = bench.producer(sender, TOPIC);
+    assertThat(bench.receipt(sender, submit(sender, 1, LONG, 4))).isEqualTo(FaultCode.OK);
+    assertThat(take(reader, 4)).containsExactly("m4");
+    assertThat(take(reader, 3)).as("its run went with its connection").isEmpty();
+    assertThat(released).isEqualTo(2);
+  }
+
+  @Test
   void manyShortMessagesOfOneRunAreNoFasterWay() {
     destination = bench.producer(sender, TOPIC);
     searchers(TOPIC, PLAIN, MANY);
