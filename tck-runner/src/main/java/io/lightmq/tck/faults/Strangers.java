@@ -19,6 +19,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 /**
  * What strangers can use up: each {@link Attack} against a new broker of 256 MB with an honest
@@ -44,22 +45,33 @@ final class Strangers {
   private final BrokerSetup setup;
   private final EventLog events;
   private final long millis;
+  private final List<Attack> attacks;
   private final Findings findings = new Findings();
   private long confirmed;
 
   /**
-   * All attacks, each for so many seconds at most.
+   * Attacks, each for so many seconds at most.
    *
    * @param setup its work directory gets one folder for each attack
+   * @param wanted the names of the attacks; none for all
    */
-  Strangers(BrokerSetup setup, EventLog events, int seconds) {
+  Strangers(BrokerSetup setup, EventLog events, int seconds, List<String> wanted)
+      throws HarnessException {
+    this.attacks =
+        Stream.of(Attack.values())
+            .filter(attack -> wanted.isEmpty() || wanted.contains(attack.name()))
+            .toList();
+    if (attacks.size() < wanted.size()) {
+      throw new HarnessException(
+          "not all of %s are among the attacks %s".formatted(wanted, List.of(Attack.values())));
+    }
     this.setup = setup;
     this.events = events;
     this.millis = seconds * 1_000L;
   }
 
   Verdict run() throws HarnessException, IOException, JMSException, InterruptedException {
-    for (Attack attack : Attack.values()) {
+    for (Attack attack : attacks) {
       findings.note("%s: %s", attack, attack.summary());
       try {
         one(attack);
@@ -68,7 +80,7 @@ final class Strangers {
         findings.require(false, "%s: %s", attack, e);
       }
     }
-    return findings.verdict(Attack.values().length, Attack.values().length, confirmed);
+    return findings.verdict(attacks.size(), attacks.size(), confirmed);
   }
 
   private void one(Attack attack)
@@ -160,9 +172,16 @@ final class Strangers {
     AtomicBoolean sending = new AtomicBoolean(attack == Attack.HTTP);
     AtomicReference<Attack.Result> result =
         new AtomicReference<>(new Attack.Result("still at work", 0));
+    AtomicReference<RuntimeException> failure = new AtomicReference<>();
     Thread attacker =
         new Thread(
-            () -> result.set(attack.on(target, () -> System.nanoTime() < until || sending.get())),
+            () -> {
+              try {
+                result.set(attack.on(target, () -> System.nanoTime() < until || sending.get()));
+              } catch (RuntimeException e) {
+                failure.set(e);
+              }
+            },
             "attacker");
     attacker.setDaemon(true);
     attacker.start();
@@ -177,6 +196,10 @@ final class Strangers {
     }
     // A short attack is over before the client could show what it costs.
     attacker.join(2 * millis);
+    RuntimeException failed = failure.get();
+    if (failed != null) {
+      throw new HarnessException("the attacker failed: " + failed, failed);
+    }
     double seconds = (System.nanoTime() - began) / 1e9;
     double rate = (canary.arrived() - before) / seconds;
     findings.note("%s in %.1f s", result.get(), seconds);

@@ -188,7 +188,7 @@ public enum Attack {
   LOG("mechanisms of 16,340 bytes with forged lines") {
     @Override
     Result run(Target target, BooleanSupplier goOn) throws IOException {
-      String text = "x\n2026-11-30 00:00:00 ERROR [shard] forged\u001b[2J".repeat(340);
+      String text = "x\n2026-11-30 00:00:00 ERROR [shard] forged\u001b[2J".repeat(400);
       byte[] hello = new FrameBytes(1, 0).v(1).v(1).i64(0).text("a\nb").done();
       byte[] start = new FrameBytes(3, 0).text(text.substring(0, 16_340)).none().done();
       int made = 0;

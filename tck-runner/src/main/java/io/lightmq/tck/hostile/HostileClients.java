@@ -51,6 +51,7 @@ public final class HostileClients implements AutoCloseable {
   private final AtomicLong budget = new AtomicLong();
   private final AtomicLong frames = new AtomicLong();
   private final AtomicLong mutated = new AtomicLong();
+  private final AtomicLong attempts = new AtomicLong();
   private final AtomicLong connections = new AtomicLong();
   private final AtomicLong goodbyes = new AtomicLong();
   private final AtomicLong refusals = new AtomicLong();
@@ -142,7 +143,7 @@ public final class HostileClients implements AutoCloseable {
       working.incrementAndGet();
       boolean rest = budget.get() <= 0;
       if (!rest) {
-        long number = connections.incrementAndGet();
+        long number = attempts.incrementAndGet();
         boolean changed = mutated.get() < CHANGED * frames.get();
         rest = !attack(seed + number, changed);
       }
@@ -166,6 +167,7 @@ public final class HostileClients implements AutoCloseable {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), answerMillis);
       socket.setSoTimeout(answerMillis);
       socket.setTcpNoDelay(true);
+      connections.incrementAndGet();
       attack.on(socket, changed);
       return true;
     } catch (SocketTimeoutException e) {
