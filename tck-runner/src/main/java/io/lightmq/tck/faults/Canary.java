@@ -36,6 +36,7 @@ final class Canary implements AutoCloseable {
   private final Thread sender;
   private final EventLog events;
   private final long pauseMillis;
+  private final long drainMillis;
   private volatile boolean over;
   private volatile int era;
   private volatile @Nullable Throwable death;
@@ -46,6 +47,16 @@ final class Canary implements AutoCloseable {
    * @param pauseMillis between two sends, 0 for as many as it can
    */
   Canary(String uri, long pauseMillis, EventLog events) throws JMSException {
+    this(uri, pauseMillis, events, DRAIN_MILLIS);
+  }
+
+  /**
+   * One with less patience, for tests.
+   *
+   * @param drainMillis for how long what was confirmed may be on its way after the last send
+   */
+  Canary(String uri, long pauseMillis, EventLog events, long drainMillis) throws JMSException {
+    this.drainMillis = drainMillis;
     this.events = events;
     this.pauseMillis = pauseMillis;
     LightmqConnectionFactory factory =
@@ -87,7 +98,7 @@ final class Canary implements AutoCloseable {
     if (died != null) {
       throw new HarnessException("the canary died: " + died, died);
     }
-    long latest = System.nanoTime() + DRAIN_MILLIS * 1_000_000;
+    long latest = System.nanoTime() + drainMillis * 1_000_000;
     while (!Check.missing(sends, deliveries).isEmpty() && System.nanoTime() < latest) {
       Thread.sleep(LOOK_MILLIS);
     }

@@ -23,6 +23,11 @@ import java.util.concurrent.TimeUnit;
 final class Fuzz {
 
   private static final long ROUND_FRAMES = 100_000;
+
+  /** So that a short run has orderly ends and kills as well. */
+  private static final long ROUNDS = 2;
+
+  private static final double CHANGED = 0.3;
   private static final int ATTACKERS = 24;
   private static final long CANARY_PAUSE_MILLIS = 3;
   private static final double TO_CLIENTS = 0.03;
@@ -67,7 +72,7 @@ final class Fuzz {
         attackers.start(ATTACKERS);
         long left = frames - toClients;
         while (left > 0 && findings.broken() == 0) {
-          long now = Math.min(left, ROUND_FRAMES);
+          long now = Math.min(left, roundFrames());
           left -= now;
           broker = round(broker, canary, attackers, now, handles);
         }
@@ -81,6 +86,10 @@ final class Fuzz {
             attackers.mutated(),
             attackers.goodbyes(),
             attackers.refusals());
+        if (findings.broken() == 0 && attackers.mutated() < CHANGED * sent) {
+          throw new HarnessException(
+              "only %,d of %,d frames were changed ones".formatted(attackers.mutated(), sent));
+        }
         findings.require(canary.finish());
         findings.require(
             canary.worstMillis() <= WORST_MILLIS,
@@ -88,11 +97,20 @@ final class Fuzz {
             canary.worstMillis());
         confirmed = canary.confirmed();
       }
-      sent += againstClients(recorded, toClients);
+      long toThem = againstClients(recorded, toClients);
+      if (findings.broken() == 0 && toThem < toClients) {
+        throw new HarnessException(
+            "only %,d of %,d frames went to clients".formatted(toThem, toClients));
+      }
+      sent += toThem;
       return findings.verdict(rounds, sent + restarts, confirmed);
     } finally {
       broker.close();
     }
+  }
+
+  private long roundFrames() {
+    return Math.max(1, Math.min(ROUND_FRAMES, frames / ROUNDS));
   }
 
   private BrokerProcess round(
@@ -182,7 +200,7 @@ final class Fuzz {
   /** Real clients in a process of little memory; returns the frames that they got. */
   private long againstClients(Path recorded, long wanted)
       throws IOException, HarnessException, InterruptedException {
-    long seconds = Math.max(10, wanted / 200);
+    long seconds = Math.max(30, wanted / 50);
     Path log = setup.work().resolve("clients.log");
     Process clients =
         new ProcessBuilder(

@@ -20,6 +20,10 @@ record LogScan(long bytes, List<String> findings) {
 
   private static final Pattern ERROR = Pattern.compile("^\\S+ ERROR .*");
   private static final Pattern TRACE = Pattern.compile("^\\s+at [\\w.$/]+\\(.*");
+  private static final Pattern THROWN =
+      Pattern.compile(
+          "^(?:Caused by: |Suppressed: |Exception in thread )?(?:\"[^\"]*\" )?"
+              + "(?:[a-z]\\w*\\.)+[A-Z][\\w$]*(?:Exception|Error)(?::.*)?");
   private static final Pattern CONTROL = Pattern.compile("[\\p{Cc}\\u2028\\u2029&&[^\\t]]");
   private static final int KEPT = 10;
   private static final int SHOWN = 300;
@@ -53,6 +57,7 @@ record LogScan(long bytes, List<String> findings) {
       if (findings.size() < KEPT
           && (ERROR.matcher(line).matches()
               || TRACE.matcher(line).matches()
+              || THROWN.matcher(line).matches()
               || CONTROL.matcher(line).find())) {
         String shown = CONTROL.matcher(line).replaceAll("?");
         findings.add(shown.substring(0, Math.min(SHOWN, shown.length())));

@@ -114,9 +114,15 @@ final class Scenarios {
                       .run()),
           new Scenario(
               "--strangers",
-              "[SECONDS]",
+              "[SECONDS] [ATTACK...]",
               "what one stranger can use up; each attack at most 20 s",
-              call -> new Strangers(call.setup(), call.events(), call.number(0, 20)).run()));
+              call ->
+                  new Strangers(
+                          call.setup(),
+                          call.events(),
+                          call.number(0, 20),
+                          call.arguments().stream().skip(1).toList())
+                      .run()));
 
   private Scenarios() {}
 

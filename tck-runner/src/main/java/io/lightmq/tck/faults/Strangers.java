@@ -12,10 +12,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 /**
  * What strangers can use up: each {@link Attack} against a new broker of 256 MB with an honest
@@ -25,32 +29,49 @@ import java.util.concurrent.TimeUnit;
 final class Strangers {
 
   private static final String HEAP = "-Xmx256m";
+
+  /** So little that one thread can ask for more within seconds. */
+  private static final String NAMED_STATE = "[memory]\nnamed-state = \"8MiB\"";
+
   private static final double KEPT_RATE = 0.8;
   private static final long QUIET_MILLIS = 2_000;
   private static final long LOG_LIMIT_BYTES = 2 << 20;
   private static final int HANDLES = 1_024;
+  private static final double SHORT_SECONDS = 1;
   private static final int CLIENTS = 20;
+  private static final int MUCH = 202;
   private static final String VICTIM = "victim";
 
   private final BrokerSetup setup;
   private final EventLog events;
   private final long millis;
+  private final List<Attack> attacks;
   private final Findings findings = new Findings();
   private long confirmed;
 
   /**
-   * All attacks, each for so many seconds at most.
+   * Attacks, each for so many seconds at most.
    *
    * @param setup its work directory gets one folder for each attack
+   * @param wanted the names of the attacks; none for all
    */
-  Strangers(BrokerSetup setup, EventLog events, int seconds) {
+  Strangers(BrokerSetup setup, EventLog events, int seconds, List<String> wanted)
+      throws HarnessException {
+    this.attacks =
+        Stream.of(Attack.values())
+            .filter(attack -> wanted.isEmpty() || wanted.contains(attack.name()))
+            .toList();
+    if (attacks.size() < wanted.size()) {
+      throw new HarnessException(
+          "not all of %s are among the attacks %s".formatted(wanted, List.of(Attack.values())));
+    }
     this.setup = setup;
     this.events = events;
     this.millis = seconds * 1_000L;
   }
 
   Verdict run() throws HarnessException, IOException, JMSException, InterruptedException {
-    for (Attack attack : Attack.values()) {
+    for (Attack attack : attacks) {
       findings.note("%s: %s", attack, attack.summary());
       try {
         one(attack);
@@ -59,14 +80,17 @@ final class Strangers {
         findings.require(false, "%s: %s", attack, e);
       }
     }
-    return findings.verdict(Attack.values().length, Attack.values().length, confirmed);
+    return findings.verdict(attacks.size(), attacks.size(), confirmed);
   }
 
   private void one(Attack attack)
       throws HarnessException, IOException, JMSException, InterruptedException {
     Path folder = Files.createDirectories(setup.work().resolve(attack.name()));
     BrokerSetup here =
-        BrokerSetup.in(folder).withHome(limited(folder, setup.home())).withJavaOptions(HEAP);
+        BrokerSetup.in(folder)
+            .withHome(limited(folder, setup.home()))
+            .withJavaOptions(HEAP)
+            .withConfiguration(NAMED_STATE);
     BrokerProcess broker = BrokerProcess.start(here);
     try {
       UUID link = UUID.randomUUID();
@@ -107,42 +131,79 @@ final class Strangers {
 
   /** Beside the listener first, so that the broker is in the same state for both rates. */
   private void attack(Attack attack, BrokerProcess broker, Canary canary)
-      throws IOException, InterruptedException {
+      throws HarnessException, IOException, JMSException, InterruptedException {
     Thread.sleep(QUIET_MILLIS);
-    double before;
+    String uri = broker.setup().uri("connectTimeoutMillis=5000");
+    Measured stock;
     try (Listener listener = new Listener()) {
-      before = rate(attack, new Attack.Target(listener.port(), listener.port()), canary);
+      stock = rate(attack, new Attack.Target(listener.port(), listener.port()), canary, uri);
     }
+    double before = stock.rate();
     int port = broker.setup().port();
-    double beside = rate(attack, new Attack.Target(port, broker.setup().adminPort()), canary);
+    Measured measured =
+        rate(attack, new Attack.Target(port, broker.setup().adminPort()), canary, uri);
+    double beside = measured.rate();
+    Attack.Result result = measured.result();
+    if (attack.meetsLimit() || result.refusedWith() != 0) {
+      findings.require(result.isLimit(), "refused for want of room in the end: %s", result);
+    }
+    if (stock.seconds() < SHORT_SECONDS || measured.seconds() < SHORT_SECONDS) {
+      findings.note("over too soon to tell what the honest client loses");
+      return;
+    }
     findings.require(
         beside >= KEPT_RATE * before,
         "the honest client sent %.0f messages a second, %.0f beside a listener: %.2f; its worst"
             + " round trip took %,d ms",
         beside,
         before,
-        before == 0 ? 0 : beside / before,
+        beside / before,
         canary.worstMillis());
   }
 
-  /** Messages a second while the attack runs. */
-  private double rate(Attack attack, Attack.Target target, Canary canary)
-      throws InterruptedException {
+  /** The honest client's messages a second beside an attack, and how that ended. */
+  private record Measured(double rate, double seconds, Attack.Result result) {}
+
+  private Measured rate(Attack attack, Attack.Target target, Canary canary, String uri)
+      throws HarnessException, JMSException, InterruptedException {
     long began = System.nanoTime();
     long before = canary.arrived();
     long until = began + millis * 1_000_000;
-    StringBuilder result = new StringBuilder();
+    AtomicBoolean sending = new AtomicBoolean(attack == Attack.HTTP);
+    AtomicReference<Attack.Result> result =
+        new AtomicReference<>(new Attack.Result("still at work", 0));
+    AtomicReference<RuntimeException> failure = new AtomicReference<>();
     Thread attacker =
         new Thread(
-            () -> result.append(attack.on(target, () -> System.nanoTime() < until)), "attacker");
+            () -> {
+              try {
+                result.set(attack.on(target, () -> System.nanoTime() < until || sending.get()));
+              } catch (RuntimeException e) {
+                failure.set(e);
+              }
+            },
+            "attacker");
     attacker.setDaemon(true);
     attacker.start();
+    if (sending.get()) {
+      // By now its connections are open.
+      Thread.sleep(QUIET_MILLIS);
+      try {
+        sendMuch(uri);
+      } finally {
+        sending.set(false);
+      }
+    }
     // A short attack is over before the client could show what it costs.
     attacker.join(2 * millis);
+    RuntimeException failed = failure.get();
+    if (failed != null) {
+      throw new HarnessException("the attacker failed: " + failed, failed);
+    }
     double seconds = (System.nanoTime() - began) / 1e9;
     double rate = (canary.arrived() - before) / seconds;
-    findings.note("%s in %.1f s", attacker.isAlive() ? "still at work" : result, seconds);
-    return rate;
+    findings.note("%s in %.1f s", result.get(), seconds);
+    return new Measured(rate, seconds, result.get());
   }
 
   /** What an attack was for. */
@@ -168,7 +229,6 @@ final class Strangers {
           findings.require(false, "another client may delay a message: %s", e);
         }
       }
-      case HTTP -> sendMuch(uri);
       default -> {}
     }
   }
@@ -204,9 +264,10 @@ final class Strangers {
     SendLog log = new SendLog(2, "much", 1);
     try (var connection = new LightmqConnectionFactory(uri).createConnection()) {
       connection.start();
-      Bulk.send(connection, log, 202, 900_000);
+      Bulk.send(connection, log, MUCH, 900_000);
     }
-    findings.require(log.confirmedCount() == 202, "202 messages of 0.9 MB were taken");
+    findings.require(
+        log.confirmedCount() == MUCH, "%d messages of 0.9 MB were taken", log.confirmedCount());
   }
 
   private void victim(BrokerSetup here, UUID link, long epoch) throws IOException {
@@ -232,16 +293,13 @@ final class Strangers {
 
   private void command(BrokerProcess broker, String... words)
       throws IOException, InterruptedException {
+    List<String> line = new ArrayList<>(List.of(setup.home().resolve("bin/lightmq").toString()));
+    line.addAll(List.of(words));
+    line.addAll(List.of("--port", String.valueOf(broker.setup().port()), "--user", "admin"));
     ProcessBuilder builder =
-        new ProcessBuilder(
-                java.util.stream.Stream.concat(
-                        java.util.stream.Stream.of(setup.home().resolve("bin/lightmq").toString()),
-                        java.util.stream.Stream.of(words))
-                    .toList())
+        new ProcessBuilder(line)
             .redirectErrorStream(true)
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
-    builder.command().addAll(List.of("--port", String.valueOf(broker.setup().port())));
-    builder.command().addAll(List.of("--user", "admin"));
     builder.environment().putAll(Map.of("LIGHTMQ_PASSWORD", broker.adminPassword()));
     Process process = builder.start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

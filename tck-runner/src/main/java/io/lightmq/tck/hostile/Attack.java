@@ -17,25 +17,27 @@ import org.jspecify.annotations.Nullable;
 public enum Attack {
   LINKS("120,000 links that nobody comes back to") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       int links = 0;
       int refused = 0;
-      while (links + refused < 120_000 && goOn.getAsBoolean()) {
+      int last = 0;
+      while (links < 120_000 && refused < TOGETHER && goOn.getAsBoolean()) {
         try (Stranger stranger = new Stranger(target.port())) {
           int id = stranger.id();
           UUID link = UUID.randomUUID();
           int code = stranger.ask(id, new FrameBytes(10, id).uuid(link).v(1).v(1).none().done());
           links += code == 0 ? 1 : 0;
           refused += code == 0 ? 0 : 1;
+          last = code == 0 ? last : code;
           stranger.reset();
         }
       }
-      return "%,d links, %,d refused".formatted(links, refused);
+      return new Result("%,d links, %,d refused".formatted(links, refused), last);
     }
   },
   QUEUES("queues by name") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       return many(
           target,
           goOn,
@@ -45,13 +47,13 @@ public enum Attack {
   },
   TEMPORARY("temporary queues of one connection") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       return many(target, goOn, (id, i) -> new FrameBytes(29, id).u8(3).done(), null);
     }
   },
   SUBSCRIPTIONS("durable subscriptions of one client id") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       return many(
           target,
           goOn,
@@ -72,7 +74,7 @@ public enum Attack {
   },
   REFUSALS("links that each keep 1,000 refusals") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       long refused = 0;
       int links = 0;
       while (links < 2_500 && goOn.getAsBoolean()) {
@@ -88,12 +90,12 @@ public enum Attack {
           stranger.reset();
         }
       }
-      return "%,d refused runs of %,d links".formatted(refused, links);
+      return new Result("%,d refused runs of %,d links".formatted(refused, links), 0);
     }
   },
   SELECTORS("60 selectors of 32 LIKEs and texts of 4 MB") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       try (Stranger stranger = new Stranger(target.port())) {
         stranger.attach(UUID.randomUUID(), 1);
         StringBuilder likes = new StringBuilder("p LIKE '%a_b0_0%'");
@@ -132,45 +134,36 @@ public enum Attack {
           last = stranger.run(topic, 0, bomb);
           sent++;
         }
-        return "%d selectors, %d texts, the last answered with code %d".formatted(open, sent, last);
+        return new Result("%d selectors, %d texts".formatted(open, sent), last);
       }
     }
   },
   HTTP("1,600 slow connections to the admin port") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       List<Socket> open = new ArrayList<>();
       int failed = 0;
       try {
         for (int i = 0; i < 1_600 && goOn.getAsBoolean(); i++) {
-          Socket socket = connected(target.adminPort());
-          open.add(socket);
-          socket.getOutputStream().write('G');
+          open.add(connected(target.adminPort()));
+          failed = slowly(open.subList(i, i + 1), 'G') + failed;
         }
         while (goOn.getAsBoolean()) {
-          failed = 0;
-          for (Socket socket : open) {
-            try {
-              socket.getOutputStream().write('E');
-            } catch (IOException e) {
-              failed++;
-            }
-          }
+          failed = slowly(open, 'E');
           pause(500);
         }
-      } catch (IOException e) {
-        failed++;
       } finally {
         for (Socket socket : open) {
           socket.close();
         }
       }
-      return "%,d connections, %,d closed by the broker".formatted(open.size(), failed);
+      return new Result(
+          "%,d connections, %,d closed by the broker".formatted(open.size(), failed), 0);
     }
   },
   CONNECTS("2,000 connections that say nothing, made again when closed") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       List<Socket> open = new ArrayList<>();
       int made = 0;
       try {
@@ -189,13 +182,13 @@ public enum Attack {
           socket.close();
         }
       }
-      return "%,d connections".formatted(made);
+      return new Result("%,d connections".formatted(made), 0);
     }
   },
   LOG("mechanisms of 16,340 bytes with forged lines") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
-      String text = "x\n2026-11-30 00:00:00 ERROR [shard] forged\u001b[2J".repeat(340);
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
+      String text = "x\n2026-11-30 00:00:00 ERROR [shard] forged\u001b[2J".repeat(400);
       byte[] hello = new FrameBytes(1, 0).v(1).v(1).i64(0).text("a\nb").done();
       byte[] start = new FrameBytes(3, 0).text(text.substring(0, 16_340)).none().done();
       int made = 0;
@@ -213,12 +206,12 @@ public enum Attack {
           made++;
         }
       }
-      return "%,d refused logins".formatted(made);
+      return new Result("%,d refused logins".formatted(made), 0);
     }
   },
   LETTERS("forged dead letters") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       try (Stranger stranger = new Stranger(target.port())) {
         stranger.attach(UUID.randomUUID(), 1);
         long queue = stranger.queue("DLQ");
@@ -228,26 +221,31 @@ public enum Attack {
               Stranger.properties("JMS_LightMQ_Origin", name, "JMS_LightMQ_OriginKind", "queue");
           stranger.run(queue, ++sent, Stranger.message(true, 0, properties, new byte[1]));
         }
-        return "%d letters".formatted(sent);
+        return new Result("%d letters".formatted(sent), 0);
       }
     }
   },
   HOURS("16,400 messages, each due in another hour") {
     @Override
-    String run(Target target, BooleanSupplier goOn) throws IOException {
+    Result run(Target target, BooleanSupplier goOn) throws IOException {
       try (Stranger stranger = new Stranger(target.port())) {
         stranger.attach(UUID.randomUUID(), 1);
         long queue = stranger.queue("delayed-by-strangers");
         long refused = 0;
-        for (int i = 0; i < 164 && goOn.getAsBoolean(); i++) {
+        int last = 0;
+        int runs = 0;
+        for (int i = 0; i < 164 && last >= 0 && goOn.getAsBoolean(); i++) {
           byte[][] run = new byte[100][];
           for (int j = 0; j < run.length; j++) {
             long hours = 20 + i * 100L + j;
             run[j] = Stranger.message(true, hours * 3_600_000, new byte[0], new byte[1]);
           }
-          refused += stranger.run(queue, i + 1L, run) == 0 ? 0 : 1;
+          int code = stranger.run(queue, i + 1L, run);
+          runs++;
+          refused += code == 0 ? 0 : 1;
+          last = code == 0 ? last : code;
         }
-        return "164 runs, %d refused".formatted(refused);
+        return new Result("%d runs, %d refused".formatted(runs, refused), last);
       }
     }
   };
@@ -260,6 +258,25 @@ public enum Attack {
    */
   public record Target(int port, int adminPort) {}
 
+  /**
+   * How an attack ended.
+   *
+   * @param words in words
+   * @param refusedWith the code of the last refusal, 0 if there was none, -1 for a closed
+   *     connection
+   */
+  public record Result(String words, int refusedWith) {
+    /** The codes that say that there is no more room; the attack had more in mind. */
+    public boolean isLimit() {
+      return refusedWith == Stranger.LIMIT_REACHED || refusedWith == Stranger.RETRY_LATER;
+    }
+
+    @Override
+    public String toString() {
+      return words + (refusedWith == 0 ? "" : ", refused with code " + refusedWith);
+    }
+  }
+
   private static final int MANY = 300_000;
   private static final int TOGETHER = 50;
 
@@ -269,18 +286,26 @@ public enum Attack {
     this.summary = summary;
   }
 
+  /** Whether it wants more than there is, whatever the machine: it has to meet a limit. */
+  public boolean meetsLimit() {
+    return switch (this) {
+      case QUEUES, TEMPORARY, SUBSCRIPTIONS, SELECTORS -> true;
+      case LINKS, REFUSALS, HTTP, CONNECTS, LOG, LETTERS, HOURS -> false;
+    };
+  }
+
   public String summary() {
     return summary;
   }
 
-  abstract String run(Target target, BooleanSupplier goOn) throws IOException;
+  abstract Result run(Target target, BooleanSupplier goOn) throws IOException;
 
   /** Attacks as long as it may; how it ended, in words. */
-  public String on(Target target, BooleanSupplier goOn) {
+  public Result on(Target target, BooleanSupplier goOn) {
     try {
       return run(target, goOn);
     } catch (IOException e) {
-      return "ended by " + e;
+      return new Result("ended by " + e, 0);
     }
   }
 
@@ -289,41 +314,48 @@ public enum Attack {
     byte[] of(int id, int i);
   }
 
-  /** Makes one thing after the other until 50 in a row are refused. */
-  private static String many(
+  /** Makes things, 50 asked for at a time, until all of these are refused. */
+  private static Result many(
       Target target, BooleanSupplier goOn, Frames make, @Nullable Frames undo) throws IOException {
     try (Stranger stranger = new Stranger(target.port())) {
       stranger.attach(UUID.randomUUID(), 1);
-      int id = stranger.id();
-      stranger.ask(id, new FrameBytes(12, id).text("stranger").done());
+      int name = stranger.id();
+      stranger.ask(name, new FrameBytes(12, name).text("stranger").done());
       int made = 0;
-      int inARow = 0;
+      int refused = 0;
       int code = 0;
-      for (int i = 1; i <= MANY && inARow < TOGETHER && goOn.getAsBoolean(); i++) {
-        id = stranger.id();
-        int answered = stranger.ask(id, make.of(id, i));
-        if (answered == 0) {
-          made++;
-          inARow = 0;
+      for (int i = 1; i <= MANY && refused < TOGETHER && code >= 0 && goOn.getAsBoolean(); ) {
+        List<Integer> asked = new ArrayList<>();
+        for (int j = 0; j < TOGETHER; j++, i++) {
+          int id = stranger.id();
+          asked.add(id);
+          stranger.send(make.of(id, i));
           if (undo != null) {
-            int next = stranger.id();
-            byte[] frame = undo.of(next, i);
-            if (FrameBytes.correlation(frame) == 0) {
-              stranger.send(frame);
-            } else {
-              stranger.ask(next, frame);
-            }
-          }
-        } else {
-          code = answered;
-          inARow++;
-          if (answered < 0) {
-            break;
+            stranger.send(undo.of(stranger.id(), i));
           }
         }
+        refused = 0;
+        for (int answered : stranger.codes(asked)) {
+          made += answered == 0 ? 1 : 0;
+          refused += answered == 0 ? 0 : 1;
+          code = answered == 0 ? code : answered;
+        }
       }
-      return "%,d made, then code %d".formatted(made, code);
+      return new Result("%,d made".formatted(made), code);
     }
+  }
+
+  /** A character more for each; how many were closed. */
+  private static int slowly(List<Socket> open, char character) {
+    int failed = 0;
+    for (Socket socket : open) {
+      try {
+        socket.getOutputStream().write(character);
+      } catch (IOException e) {
+        failed++;
+      }
+    }
+    return failed;
   }
 
   private static Socket connected(int port) throws IOException {

@@ -102,6 +102,11 @@ final class FrameBytes {
     return frame;
   }
 
+  /** Whether the length in front is that of the frame. */
+  static boolean isWhole(byte[] frame) {
+    return frame.length >= HEADER_BYTES && getInt(frame, 0) == frame.length - 4;
+  }
+
   static int type(byte[] frame) {
     return frame[TYPE_AT] & 255;
   }

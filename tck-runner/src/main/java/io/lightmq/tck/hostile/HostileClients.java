@@ -23,8 +23,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Clients that attack a broker, one connection after the other on each of a few threads: some
- * before they authenticate, some with one changed frame in a recorded session, most with structured
- * frames. A connection follows from its seed alone, but for what the broker answers.
+ * before they authenticate, some with changed frames of a recorded session, until a third of all
+ * frames are such, the others with structured frames. A connection follows from its seed and its
+ * kind, but for what the broker answers.
  *
  * <p>The broker may be away for a while. What it must not do is hold on to a connection whose
  * client has said that it will send nothing more.
@@ -37,12 +38,20 @@ public final class HostileClients implements AutoCloseable {
   private static final int KEPT_FINDINGS = 10;
   private static final int KEPT_BYTES = 4_096;
 
+  /** Of all frames this part are changed frames of the recorded session. */
+  static final double CHANGED = 0.34;
+
+  private static final int CHANGED_TOGETHER = 12;
+  private static final int ASKED = 0x4657_0000;
+
   private final int port;
   private final Recording recording;
   private final long seed;
+  private final int answerMillis;
   private final AtomicLong budget = new AtomicLong();
   private final AtomicLong frames = new AtomicLong();
   private final AtomicLong mutated = new AtomicLong();
+  private final AtomicLong attempts = new AtomicLong();
   private final AtomicLong connections = new AtomicLong();
   private final AtomicLong goodbyes = new AtomicLong();
   private final AtomicLong refusals = new AtomicLong();
@@ -54,9 +63,19 @@ public final class HostileClients implements AutoCloseable {
   private volatile boolean over;
 
   public HostileClients(int port, Recording recording, long seed) {
+    this(port, recording, seed, ANSWER_MILLIS);
+  }
+
+  /**
+   * Clients with less patience, for tests.
+   *
+   * @param answerMillis how long an answer, or the end of a connection, may take
+   */
+  HostileClients(int port, Recording recording, long seed, int answerMillis) {
     this.port = port;
     this.recording = recording;
     this.seed = seed;
+    this.answerMillis = answerMillis;
   }
 
   /** Starts them; they send nothing before they are {@link #allow}ed to. */
@@ -124,8 +143,9 @@ public final class HostileClients implements AutoCloseable {
       working.incrementAndGet();
       boolean rest = budget.get() <= 0;
       if (!rest) {
-        long number = connections.incrementAndGet();
-        rest = !attack(seed + number);
+        long number = attempts.incrementAndGet();
+        boolean changed = mutated.get() < CHANGED * frames.get();
+        rest = !attack(seed + number, changed);
       }
       working.decrementAndGet();
       if (rest) {
@@ -140,20 +160,21 @@ public final class HostileClients implements AutoCloseable {
   }
 
   /** One connection; false if there is no broker. */
-  private boolean attack(long connectionSeed) {
+  private boolean attack(long connectionSeed, boolean changed) {
     int before = restarts.get();
     Attack attack = new Attack(new SplittableRandom(connectionSeed));
     try (Socket socket = new Socket()) {
-      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MILLIS);
-      socket.setSoTimeout(ANSWER_MILLIS);
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), answerMillis);
+      socket.setSoTimeout(answerMillis);
       socket.setTcpNoDelay(true);
-      attack.on(socket);
+      connections.incrementAndGet();
+      attack.on(socket, changed);
       return true;
     } catch (SocketTimeoutException e) {
       if (before == restarts.get() && findings.size() < KEPT_FINDINGS) {
         findings.add(
             "the connection of seed %d hung for %,d ms %s; it had sent %s"
-                .formatted(connectionSeed, ANSWER_MILLIS, attack.doing, attack.hex()));
+                .formatted(connectionSeed, answerMillis, attack.doing, attack.hex()));
       }
       return true;
     } catch (IOException e) {
@@ -181,15 +202,17 @@ public final class HostileClients implements AutoCloseable {
       in = new DataInputStream(java.io.InputStream.nullInputStream());
     }
 
-    private void on(Socket open) throws IOException {
+    private void on(Socket open, boolean changed) throws IOException {
       socket = open;
       connected = true;
       out = new BufferedOutputStream(open.getOutputStream());
       in = new DataInputStream(new BufferedInputStream(open.getInputStream()));
-      switch (random.nextInt(20)) {
-        case 0 -> beforeAuthentication();
-        case 1, 2, 3, 4, 5, 6, 7 -> changedSession();
-        default -> structured();
+      if (random.nextInt(20) == 0) {
+        beforeAuthentication();
+      } else if (changed) {
+        changedSession();
+      } else {
+        structured();
       }
       end();
     }
@@ -223,20 +246,45 @@ public final class HostileClients implements AutoCloseable {
       }
     }
 
+    /** A part of the session, then changed frames, until one of them ends the connection. */
     private void changedSession() throws IOException {
-      doing = "with a changed frame";
+      doing = "with changed frames";
       askFor();
       List<byte[]> all = recording.fromClient();
-      int changed = random.nextInt(all.size());
+      int at = random.nextInt(all.size());
       // Frames further back would only repeat what other connections have sent.
-      for (int i = Math.max(1, changed - random.nextInt(30)); i < changed; i++) {
+      for (int i = Math.max(1, at - random.nextInt(30)); i < at; i++) {
         write(all.get(i));
       }
-      write(Mutation.of(all.get(changed), all, random));
-      mutated.incrementAndGet();
-      count(1);
-      for (int i = changed + 1; i < Math.min(all.size(), changed + random.nextInt(4)); i++) {
-        write(all.get(i));
+      for (int i = 0; i < CHANGED_TOGETHER; i++) {
+        byte[] changed = Mutation.of(all.get((at + i) % all.size()), all, random);
+        boolean whole = FrameBytes.isWhole(changed);
+        write(changed);
+        mutated.incrementAndGet();
+        count(1);
+        if (!whole) {
+          // What follows would be taken for a part of it.
+          return;
+        }
+        if (!answers(ASKED + i)) {
+          goodbyes.incrementAndGet();
+          return;
+        }
+      }
+    }
+
+    /** Asks for something that only has an answer, so that all before it is known to be read. */
+    private boolean answers(int correlation) throws IOException {
+      write(new FrameBytes(28, correlation).text("nothing").done());
+      out.flush();
+      while (true) {
+        byte[] frame = FrameBytes.read(in);
+        if (FrameBytes.type(frame) == 15) {
+          return false;
+        }
+        if (FrameBytes.correlation(frame) == correlation) {
+          return true;
+        }
       }
     }
 
@@ -338,7 +386,7 @@ public final class HostileClients implements AutoCloseable {
         out.flush();
       }
       socket.shutdownOutput();
-      long deadline = System.nanoTime() + ANSWER_MILLIS * 1_000_000L;
+      long deadline = System.nanoTime() + answerMillis * 1_000_000L;
       byte[] scrap = new byte[8_192];
       while (in.read(scrap) >= 0) {
         if (System.nanoTime() > deadline) {

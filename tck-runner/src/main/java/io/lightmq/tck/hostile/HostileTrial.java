@@ -31,7 +31,7 @@ public final class HostileTrial {
   /** Begins the last line, with the frames that were sent and the clients that took them. */
   public static final String DONE = "DONE ";
 
-  private static final int PARALLEL = 8;
+  private static final int PARALLEL = 16;
   private static final long CALL_NANOS = 15_000_000_000L;
   private static final long HANG_MILLIS = 60_000;
   private static final long THREADS_MILLIS = 15_000;

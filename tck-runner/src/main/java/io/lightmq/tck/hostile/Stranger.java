@@ -9,6 +9,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 
@@ -18,6 +22,9 @@ import java.util.zip.CRC32C;
 public final class Stranger implements AutoCloseable {
   /** The code that a limit is refused with. */
   static final int LIMIT_REACHED = 4;
+
+  /** The code that what may have room later is refused with. */
+  static final int RETRY_LATER = 5;
 
   private static final int ANSWER_MILLIS = 20_000;
   private static final int CLOSED = -1;
@@ -134,6 +141,24 @@ public final class Stranger implements AutoCloseable {
   int ask(int id, byte[] frame) throws IOException {
     send(frame);
     return code(answer(id));
+  }
+
+  /** The codes of the answers to requests that were sent together, in any order. */
+  List<Integer> codes(List<Integer> ids) throws IOException {
+    out.flush();
+    Set<Integer> open = new HashSet<>(ids);
+    List<Integer> codes = new ArrayList<>();
+    while (!open.isEmpty()) {
+      byte[] frame = FrameBytes.read(in);
+      boolean bye = FrameBytes.type(frame) == 15;
+      if (bye || open.remove(FrameBytes.correlation(frame))) {
+        codes.add(code(frame));
+      }
+      if (bye) {
+        open.clear();
+      }
+    }
+    return codes;
   }
 
   private byte[] answer(int id) throws IOException {
