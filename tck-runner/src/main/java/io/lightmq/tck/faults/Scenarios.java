@@ -85,6 +85,11 @@ final class Scenarios {
               "what 17 senders notice of checkpoints (30)",
               call -> new CheckpointGap(call.setup(), call.number(0, 30)).run()),
           new Scenario(
+              "--delayed",
+              "[MESSAGES]",
+              "delayed messages beside busy senders: none early, none lost (100,000)",
+              call -> DelayedSoak.run(call.setup(), call.number(0, 100_000))),
+          new Scenario(
               "--many-queues",
               "[QUEUES] [SECONDS]",
               "scraped each second with -Xmx128m, then killed (20,000, 60)",

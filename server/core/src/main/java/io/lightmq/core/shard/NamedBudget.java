@@ -2,6 +2,8 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one budget of heap for all that clients can name or leave behind: destinations with their
@@ -15,6 +17,8 @@ import io.lightmq.wire.entry.FaultCode;
  */
 @OwnedBy("shard")
 final class NamedBudget {
+  private static final Logger log = LoggerFactory.getLogger(NamedBudget.class);
+
   /** What a connection takes, a little more than measured; its client id comes on top. */
   static final int CONNECTION = 1_408;
 
@@ -45,6 +49,23 @@ final class NamedBudget {
   /** What all of it takes now. */
   long used() {
     return state.destinations().named().bytes() + state.links().heapBytes() + sessions;
+  }
+
+  /** Tells of a store that already has more than may be taken, which refuses all that is new. */
+  void started() {
+    long most = limit - limit / RESERVE;
+    long used = used();
+    if (used > most) {
+      log.warn(
+          "{} destinations with their subscriptions and {} links take {} bytes of heap, more than"
+              + " {}, which is what memory.named-state ({}) leaves them: all are kept, new ones are"
+              + " refused; delete some, or give the broker more heap",
+          state.destinations().all().size(),
+          state.links().size(),
+          used,
+          most,
+          limit);
+    }
   }
 
   /** So often something was refused since start. */

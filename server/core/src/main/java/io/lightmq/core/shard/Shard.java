@@ -284,6 +284,7 @@ final class Shard implements ShardBatch.Observer {
           parts.time().look();
           reclaimAtNanos = parts.time().nanos() + settings.idleReclaimMillis() * 1_000_000L;
           parts.delays().recover();
+          parts.budget().started();
           parts.batch().startsEpoch();
           parts.recorder().record(new Started(startEpoch, clean));
           parts.recorder().onShardWhenDurable(this::isUsed);

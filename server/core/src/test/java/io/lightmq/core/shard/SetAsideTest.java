@@ -20,6 +20,8 @@ import java.util.UUID;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What cannot be read is set aside and told; all the rest is delivered, to whoever wants it. */
 class SetAsideTest {
@@ -112,6 +114,45 @@ class SetAsideTest {
 
   private String damaged(String verb) {
     return h.admin("damaged." + verb, Map.of());
+  }
+
+  /** Where a message's text lies in the journal: the file, and the offset in it. */
+  private Map.Entry<String, Integer> inJournal(int number) throws IOException {
+    for (String each : h.disk.list("journal")) {
+      byte[] bytes = h.disk.contents("journal/" + each);
+      int at = new String(bytes, StandardCharsets.ISO_8859_1).indexOf("m" + number + "-");
+      if (at >= 0) {
+        return Map.entry("journal/" + each, at);
+      }
+    }
+    throw new AssertionError("message " + number + " is not in the journal");
+  }
+
+  /** Neither what is damaged in the journal nor its neighbours are lost by a checkpoint. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 100, 303})
+  void aDamagedMessageInTheJournalDoesNotEndACheckpoint(int from) throws Exception {
+    h.open();
+    send(QUEUE, 0);
+    List<Map.Entry<String, Integer>> places =
+        List.of(inJournal(20), inJournal(21), inJournal(COUNT - 1));
+    for (var place : places) {
+      h.disk.flip(place.getKey(), place.getValue() + from, 3);
+    }
+    h.close(); // with a checkpoint
+    for (var place : places) {
+      // Start reads the journal as long as it has not been written over; here it is not the matter.
+      h.disk.flip(place.getKey(), place.getValue() + from, 3);
+    }
+    h.open();
+    assertThat(drain(consume(QUEUE, Subscribe.QUEUE, null))).isEqualTo(without(20, 21, COUNT - 1));
+    assertThat(damaged("list")).contains("\"destination\":\"orders\"");
+    assertThat(h.admin("destination.show", Map.of("name", "orders"))).contains("\"damaged\":3");
+    assertThat(h.broker.failure()).isNotDone();
+    assertThat(damaged("drop")).doesNotContain("error");
+    h.close();
+    h.open();
+    assertThat(h.admin("destination.show", Map.of("name", "orders"))).contains("\"backlog\":0");
   }
 
   @Test

@@ -105,7 +105,9 @@ final class Handshake {
             version,
             features,
             door.storeId(),
-            settings.maxFrameBytes(),
+            // Deliveries have a limit of their own, and what is stored may be longer than what is
+            // taken today: only the format bounds what this side may have to send.
+            Protocol.MAX_FRAME_BYTES,
             settings.maxMessageBytes(),
             settings.maxTransactionBytes(),
             settings.heartbeatMillis()));

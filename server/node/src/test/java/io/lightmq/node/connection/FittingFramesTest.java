@@ -2,6 +2,7 @@ package io.lightmq.node.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
 import io.lightmq.wire.Frame;
@@ -9,15 +10,19 @@ import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** No frame of the broker's is longer than what it has told that frames may have. */
 class FittingFramesTest {
+  private static final int MAX = Integer.MAX_VALUE;
   private static final String LONG = "\u20ac".repeat(1_000);
 
   private final ConnectionHarness harness = new ConnectionHarness();
@@ -30,6 +35,26 @@ class FittingFramesTest {
 
   private static void fits(Frame frame) {
     fits(frame, ConnectionHarness.SETTINGS.maxFrameBytes());
+  }
+
+  /** Deliveries follow a setting of their own, and what is stored may be from a larger limit. */
+  @ParameterizedTest
+  @ValueSource(ints = {16, 128 << 10, 512 << 10, 8 << 20, BrokerSettings.MAX_MESSAGE_BYTES})
+  void aDeliveryFitsHoweverShortMessagesMayBeNow(int entryBytes) {
+    ConnectionHarness small =
+        new ConnectionHarness(
+            new ConnectionSettings(
+                8, 3, 4, 5, 16, 1 << 10, 1 << 10, 512 << 10, 8 << 10, 5_000, 10_000, 10_000),
+            "127.0.0.1");
+    small.send(Protocol.hello("test"));
+    int most = small.sent(Frame.Welcome.class).maxFrameBytes();
+    List<Frame.Seen> seen = new ArrayList<>();
+    for (int i = 0; entryBytes <= 8 << 20 && i < Protocol.MAX_RUN_MESSAGES; i++) {
+      seen.add(new Frame.Seen(i, 1, 254 + i % 2));
+    }
+    ByteBuf entries = Unpooled.wrappedBuffer(new byte[entryBytes]);
+    fits(new Frame.Deliver(MAX, MAX, Protocol.MAX_RUN_MESSAGES, seen, List.of(), entries), most);
+    assertThat(most).isLessThanOrEqualTo(Protocol.MAX_FRAME_BYTES);
   }
 
   @Test

@@ -47,6 +47,10 @@ final class Destager implements AutoCloseable {
   private final List<Long> created = new ArrayList<>();
   private long checkpointOffset;
   private long nextAddress;
+
+  /** Whether the entry of the journal that was looked at last is damaged. */
+  private boolean damaged;
+
   private @Nullable SegmentWriter writer;
 
   Destager(
@@ -181,7 +185,11 @@ final class Destager implements AutoCloseable {
     for (int i = 0; i < run.count(); i++, sequence++) {
       int length = journalEntry(lane, run, sequence, offset, end);
       if (lane.needed().wants(sequence)) {
-        add(lane, sequence, journalChunk.buffer(), journalChunk.index(offset));
+        SegmentWriter current =
+            add(lane, sequence, journalChunk.buffer(), journalChunk.index(offset));
+        if (damaged) {
+          current.neverExpires();
+        }
       }
       offset += length;
     }
@@ -192,6 +200,7 @@ final class Destager implements AutoCloseable {
 
   private int journalEntry(LanePlan lane, JournalRun run, long sequence, long offset, long end)
       throws IOException {
+    damaged = false;
     try {
       return checkedEntry(lane, run, sequence, offset, end);
     } catch (MalformedMessageException first) {
@@ -199,9 +208,36 @@ final class Destager implements AutoCloseable {
       try {
         return checkedEntry(lane, run, sequence, offset, end);
       } catch (MalformedMessageException second) {
-        throw journalDamage(run, offset, String.valueOf(second.getMessage()));
+        return damagedEntry(run, offset, end, second);
       }
     }
+  }
+
+  /**
+   * An entry that is damaged, but leads to the next one, is taken as it is: it is set aside when it
+   * is read. If its length is what is damaged the run does not end where it has to, and all of the
+   * destage is given up.
+   */
+  private int damagedEntry(JournalRun run, long offset, long end, MalformedMessageException why)
+      throws IOException {
+    int length = Entry.length(journalChunk.buffer(), journalChunk.index(offset));
+    if (!isPossible(length, end - offset)) {
+      throw journalDamage(run, offset, String.valueOf(why.getMessage()));
+    }
+    journalChunk.require(journal::read, offset, length, end - offset);
+    int at = journalChunk.index(offset);
+    if (Entry.isIntact(journalChunk.buffer(), at, at + length)) {
+      // Not the disk's doing: it is another message's.
+      throw journalDamage(run, offset, String.valueOf(why.getMessage()));
+    }
+    damaged = true;
+    return length;
+  }
+
+  private boolean isPossible(int length, long remaining) {
+    return length >= Entry.HEADER_BYTES
+        && length <= remaining
+        && length <= settings.maxEntryBytes();
   }
 
   private int checkedEntry(LanePlan lane, JournalRun run, long sequence, long offset, long end)
@@ -212,7 +248,7 @@ final class Destager implements AutoCloseable {
     }
     journalChunk.require(journal::read, offset, Entry.HEADER_BYTES, remaining);
     int length = Entry.length(journalChunk.buffer(), journalChunk.index(offset));
-    if (length < Entry.HEADER_BYTES || length > remaining || length > settings.maxEntryBytes()) {
+    if (!isPossible(length, remaining)) {
       throw new MalformedMessageException(
           "entry says %d bytes; the run has %d left, the limit is %d"
               .formatted(length, remaining, settings.maxEntryBytes()));
@@ -244,7 +280,8 @@ final class Destager implements AutoCloseable {
     return new IOException("journal at offset %d, %s: %s".formatted(offset, run, what));
   }
 
-  private void add(LanePlan lane, long sequence, ByteBuffer from, int at) throws IOException {
+  private SegmentWriter add(LanePlan lane, long sequence, ByteBuffer from, int at)
+      throws IOException {
     if (cancelled.getAsBoolean()) {
       throw new SegmentException.Cancelled(
           "checkpoint at %d was cancelled at destination %d, sequence %d"
@@ -263,6 +300,7 @@ final class Destager implements AutoCloseable {
       created.add(address);
     }
     current.add(lane.destinationId(), lane.lane(), lane.holderId(), sequence, from, at);
+    return current;
   }
 
   private void endPiece() {

@@ -149,6 +149,11 @@ final class SegmentWriter implements Closeable {
     put(from.duplicate().limit(at + length).position(at));
   }
 
+  /** When the entry that was added last expires is not known. */
+  void neverExpires() {
+    someNeverExpire = true;
+  }
+
   private void note(ByteBuffer from, int at) {
     long enqueued = Entry.enqueuedMillis(from, at);
     earliestEnqueued = Math.min(earliestEnqueued, enqueued);
