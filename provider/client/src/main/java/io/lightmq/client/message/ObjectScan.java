@@ -13,11 +13,13 @@ import static java.io.ObjectStreamConstants.TC_CLASS;
 import static java.io.ObjectStreamConstants.TC_CLASSDESC;
 import static java.io.ObjectStreamConstants.TC_ENDBLOCKDATA;
 import static java.io.ObjectStreamConstants.TC_ENUM;
+import static java.io.ObjectStreamConstants.TC_EXCEPTION;
 import static java.io.ObjectStreamConstants.TC_LONGSTRING;
 import static java.io.ObjectStreamConstants.TC_NULL;
 import static java.io.ObjectStreamConstants.TC_OBJECT;
 import static java.io.ObjectStreamConstants.TC_PROXYCLASSDESC;
 import static java.io.ObjectStreamConstants.TC_REFERENCE;
+import static java.io.ObjectStreamConstants.TC_RESET;
 import static java.io.ObjectStreamConstants.TC_STRING;
 import static java.io.ObjectStreamConstants.baseWireHandle;
 
@@ -26,7 +28,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -50,10 +54,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObjectScan {
   /** The stream is not as the grammar has it, or a class has a form of its own. */
-  static final class Malformed extends Exception {
+  static sealed class Malformed extends Exception {
     private static final long serialVersionUID = 1L;
 
     Malformed(String message) {
+      super(message);
+    }
+  }
+
+  /** It does not fit behind an object of an application's class, which may have its own form. */
+  static final class OwnForm extends Malformed {
+    private static final long serialVersionUID = 1L;
+
+    OwnForm(String message) {
       super(message);
     }
   }
@@ -93,6 +106,26 @@ final class ObjectScan {
   private static final Set<String> VALUES =
       Set.of("java.util.Currency", "java.util.Date", "java.util.Locale", "java.util.UUID");
 
+  /** What a tree of equal hashes orders, as each says of itself that it compares to its own. */
+  private static final Set<String> ORDERED =
+      Set.of(
+          "java.lang.Boolean",
+          "java.lang.Byte",
+          "java.lang.Character",
+          "java.lang.Double",
+          "java.lang.Float",
+          "java.lang.Integer",
+          "java.lang.Long",
+          "java.lang.Short",
+          "java.math.BigDecimal",
+          "java.math.BigInteger",
+          "java.net.URI",
+          "java.util.Date",
+          "java.util.UUID");
+
+  private static final String OTHER = "";
+  private static final String APPLICATION = "of the application";
+
   private static final int NULL = -1;
   private static final int BLOCK = -2;
   private static final int END = -3;
@@ -108,17 +141,26 @@ final class ObjectScan {
   private final int maxReferences;
   private final long maxWork;
   private final Predicate<String> trusts;
+  private final Predicate<String> hasFormOfItsOwn;
   private @Nullable Description[] descriptions = new Description[16];
   private long[] weights = new long[16];
   private boolean[] collections = new boolean[16];
+  private String[] kinds = new String[16];
+  private boolean hasOwnForm;
   private int handles;
   private int references;
   private int deepest;
   private long work;
 
   private ObjectScan(
-      byte[] serialised, int maxDepth, int maxReferences, long maxWork, Predicate<String> trusts) {
+      byte[] serialised,
+      int maxDepth,
+      int maxReferences,
+      long maxWork,
+      Predicate<String> trusts,
+      Predicate<String> hasFormOfItsOwn) {
     this.trusts = trusts;
+    this.hasFormOfItsOwn = hasFormOfItsOwn;
     this.in = ByteBuffer.wrap(serialised);
     this.maxDepth = maxDepth;
     this.maxReferences = maxReferences;
@@ -130,19 +172,37 @@ final class ObjectScan {
    *
    * @param maxWork the most that its tables may cost
    * @param trusts whether objects of a class may be read
+   * @param hasFormOfItsOwn whether a class is the application's and reads what no grammar describes
    * @return how deep it is nested
    */
   static int check(
-      byte[] serialised, int maxDepth, int maxReferences, long maxWork, Predicate<String> trusts)
+      byte[] serialised,
+      int maxDepth,
+      int maxReferences,
+      long maxWork,
+      Predicate<String> trusts,
+      Predicate<String> hasFormOfItsOwn)
       throws Malformed, TooCostly, Untrusted {
-    ObjectScan scan = new ObjectScan(serialised, maxDepth, maxReferences, maxWork, trusts);
+    ObjectScan scan =
+        new ObjectScan(serialised, maxDepth, maxReferences, maxWork, trusts, hasFormOfItsOwn);
     try {
       if (scan.in.getShort() != STREAM_MAGIC || scan.in.getShort() != STREAM_VERSION) {
         throw new Malformed("it does not begin as a serialised object does");
       }
+      while (scan.in.get(scan.in.position()) == TC_RESET) {
+        scan.in.get(); // nothing has a handle yet that it could clear
+      }
       scan.object(1);
       return scan.deepest;
-    } catch (BufferUnderflowException e) {
+    } catch (Malformed e) {
+      if (scan.hasOwnForm) {
+        throw new OwnForm(e.getMessage());
+      }
+      throw e;
+    } catch (BufferUnderflowException | IndexOutOfBoundsException e) {
+      if (scan.hasOwnForm) {
+        throw new OwnForm("it ends in the midst of an object");
+      }
       throw new Malformed("it ends in the midst of an object");
     }
   }
@@ -178,18 +238,17 @@ final class ObjectScan {
         return reference();
       case TC_STRING:
         skip(Short.toUnsignedInt(in.getShort()));
-        return add(null, 1, false);
+        return addOf("java.lang.String");
       case TC_LONGSTRING:
         skip(in.getLong());
-        return add(null, 1, false);
+        return addOf("java.lang.String");
       case TC_CLASSDESC, TC_PROXYCLASSDESC:
         return description(type, depth);
       case TC_CLASS:
         described(depth);
         return add(null, 1, false);
       case TC_ENUM:
-        described(depth);
-        int constant = add(null, 1, false);
+        int constant = addOf(described(depth).name());
         object(depth + 1);
         return constant;
       case TC_ARRAY:
@@ -204,6 +263,8 @@ final class ObjectScan {
         return BLOCK;
       case TC_ENDBLOCKDATA:
         return END;
+      case TC_EXCEPTION:
+        throw new TooCostly("its sender failed while it wrote it, and what follows is never read");
       default:
         throw new Malformed("type " + type + " at byte " + (in.position() - 1));
     }
@@ -237,11 +298,20 @@ final class ObjectScan {
       descriptions = Arrays.copyOf(descriptions, 2 * handles);
       weights = Arrays.copyOf(weights, 2 * handles);
       collections = Arrays.copyOf(collections, 2 * handles);
+      kinds = Arrays.copyOf(kinds, 2 * handles);
     }
     descriptions[handles] = description;
     weights[handles] = weight;
     collections[handles] = isCollection;
+    kinds[handles] = OTHER;
     return handles++;
+  }
+
+  /** A value that orders itself among its own kind. */
+  private int addOf(String kind) {
+    int handle = add(null, 1, false);
+    kinds[handle] = kind;
+    return handle;
   }
 
   // ---- classes ----
@@ -371,6 +441,10 @@ final class ObjectScan {
   private int instance(int depth) throws Malformed, TooCostly, Untrusted {
     Description own = described(depth);
     int handle = add(null, 1, own.isCollection());
+    kinds[handle] =
+        !own.name().startsWith("java.")
+            ? APPLICATION
+            : ORDERED.contains(own.name()) ? own.name() : OTHER;
     List<Description> classes = new ArrayList<>();
     for (Description at = own; at != null; at = descriptionOf(at.parent())) {
       classes.add(at);
@@ -389,6 +463,9 @@ final class ObjectScan {
   private long partOf(Description description, int depth) throws Malformed, TooCostly, Untrusted {
     long weight = 0;
     boolean external = (description.flags() & SC_EXTERNALIZABLE) != 0;
+    hasOwnForm |=
+        (external || (description.flags() & SC_WRITE_METHOD) != 0)
+            && hasFormOfItsOwn.test(description.name());
     if (!external) {
       for (Field field : description.fields()) {
         if (field.type() == 'L' || field.type() == '[') {
@@ -407,8 +484,12 @@ final class ObjectScan {
       }
       if (MAPS.contains(description.name())) {
         hashed(objects, 2);
+        compared(objects, 2, description.name().equals("java.util.Hashtable"));
       } else if (SETS.contains(description.name())) {
         hashed(objects, 1);
+        if (!description.name().equals("java.util.CollSer")) {
+          compared(objects, 1, false);
+        }
       }
     }
     return weight;
@@ -438,6 +519,37 @@ final class ObjectScan {
                   ? ""
                   : ", one of them with " + collectionKeys + " keys that are collections")
               + "; the limit is "
+              + maxWork);
+    }
+  }
+
+  /**
+   * Adds up the comparisons of keys whose hashes a sender can make equal. A Hashtable has chains,
+   * whose number its sender chooses too. The others make trees of long chains, which help only keys
+   * that are ordered among themselves.
+   */
+  private void compared(List<Integer> objects, int each, boolean hasChains) throws TooCostly {
+    long keys = 0;
+    long largest = 0;
+    Map<String, Long> ordered = new HashMap<>();
+    for (int i = 0; i < objects.size(); i += each) {
+      int key = objects.get(i);
+      if (key == NULL || collections[key]) {
+        continue;
+      }
+      keys++;
+      if (!kinds[key].equals(OTHER)) {
+        largest = Math.max(largest, ordered.merge(kinds[key], 1L, Long::sum));
+      }
+    }
+    work = sum(work, hasChains ? product(keys, keys) / 2 : product(keys, keys - largest));
+    if (work > maxWork) {
+      throw new TooCostly(
+          "its sets and maps would take up to "
+              + work
+              + " steps to compare keys, one of them with "
+              + keys
+              + " keys whose hashes may be equal; the limit is "
               + maxWork);
     }
   }

@@ -4,12 +4,15 @@ import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.Uninterrupted;
 import jakarta.jms.JMSException;
 import java.io.ByteArrayInputStream;
+import java.io.Externalizable;
 import java.io.IOException;
 import java.io.InvalidClassException;
 import java.io.ObjectInputFilter;
 import java.io.ObjectInputStream;
 import java.io.ObjectStreamClass;
 import java.io.Serializable;
+import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -38,7 +41,13 @@ public record ObjectTrust(Set<String> packages) {
   /** The largest table a collection makes for each byte that follows it. */
   private static final int TABLE_TIMES = 16;
 
+  /** The depth of what cannot be looked through to its end. */
+  private static final int UNSEEN = -1;
+
   private static final int SMALL_TABLE = 64;
+
+  /** Sets and maps within sets and maps; each level can double the steps of hashing. */
+  private static final int NESTED_TABLES = 16;
 
   /** Of a thread for one object that is nested deeply; only what is used takes memory. */
   private static final long LARGE_STACK_BYTES = 64L << 20;
@@ -155,13 +164,15 @@ public record ObjectTrust(Set<String> packages) {
    */
   Serializable read(byte[] serialised) throws JMSException {
     Limits limits = packages.isEmpty() ? UNTRUSTED : TRUSTED;
-    boolean isDeep;
+    int depth;
     try {
-      isDeep = depth(serialised, limits) > UNTRUSTED.depth();
+      depth = depth(serialised, limits);
     } catch (StackOverflowError e) {
-      isDeep = true;
+      depth = Integer.MAX_VALUE;
     }
-    return isDeep ? onLargeStack(serialised, limits) : read(serialised, limits);
+    return depth > UNTRUSTED.depth()
+        ? onLargeStack(serialised, limits)
+        : read(serialised, limits, depth == UNSEEN);
   }
 
   /** Java reads nested objects by recursion, for which a thread's usual stack may be too small. */
@@ -172,8 +183,8 @@ public record ObjectTrust(Set<String> packages) {
             null,
             () -> {
               try {
-                depth(serialised, limits);
-                read.complete(read(serialised, limits));
+                boolean isPartlyUnseen = depth(serialised, limits) == UNSEEN;
+                read.complete(read(serialised, limits, isPartlyUnseen));
               } catch (Throwable e) {
                 read.completeExceptionally(e);
               }
@@ -206,8 +217,9 @@ public record ObjectTrust(Set<String> packages) {
     }
   }
 
-  private Serializable read(byte[] serialised, Limits limits) throws JMSException {
-    try (Stream in = new Stream(serialised, limits)) {
+  private Serializable read(byte[] serialised, Limits limits, boolean isPartlyUnseen)
+      throws JMSException {
+    try (Stream in = new Stream(serialised, limits, isPartlyUnseen)) {
       in.setObjectInputFilter(in::check);
       try {
         return (Serializable) in.readObject();
@@ -219,7 +231,10 @@ public record ObjectTrust(Set<String> packages) {
     }
   }
 
-  /** A class that is trusted may have a form of its own, which cannot be looked through. */
+  /**
+   * A class that is trusted may have a form of its own, behind which nothing can be looked through;
+   * there the filter bounds how deeply tables are nested.
+   */
   private int scan(byte[] serialised, Limits limits)
       throws ObjectScan.Malformed, ObjectScan.TooCostly, ObjectScan.Untrusted {
     try {
@@ -228,12 +243,33 @@ public record ObjectTrust(Set<String> packages) {
           limits.depth(),
           limits.references(),
           limits.work(),
-          name -> !packages.isEmpty() || trusts(name));
-    } catch (ObjectScan.Malformed e) {
+          name -> !packages.isEmpty() || trusts(name),
+          this::hasFormOfItsOwn);
+    } catch (ObjectScan.OwnForm e) {
       if (packages.isEmpty()) {
         throw e;
       }
-      return 0;
+      return UNSEEN;
+    }
+  }
+
+  /** Asks the class itself: what a stream says of a class is its sender's word. */
+  private boolean hasFormOfItsOwn(String className) {
+    if (className.startsWith("java.") || !trusts(className)) {
+      return false;
+    }
+    try {
+      ClassLoader context = Thread.currentThread().getContextClassLoader();
+      Class<?> found =
+          Class.forName(
+              className, false, context == null ? ObjectTrust.class.getClassLoader() : context);
+      if (Externalizable.class.isAssignableFrom(found)) {
+        return true;
+      }
+      found.getDeclaredMethod("readObject", ObjectInputStream.class);
+      return true;
+    } catch (ClassNotFoundException | NoSuchMethodException | LinkageError e) {
+      return false;
     }
   }
 
@@ -277,16 +313,23 @@ public record ObjectTrust(Set<String> packages) {
     private final int bytes;
     private final Limits limits;
 
+    /** The depths of the tables that are being read, each within the one before it. */
+    private final ArrayDeque<Long> tables = new ArrayDeque<>();
+
     /** The class that was refused. */
     @Nullable String unwanted;
 
     /** What else was refused, with the numbers. */
     @Nullable String excess;
 
-    Stream(byte[] serialised, Limits limits) throws IOException {
+    /** Whether a part of it could not be looked through. */
+    private final boolean isPartlyUnseen;
+
+    Stream(byte[] serialised, Limits limits, boolean isPartlyUnseen) throws IOException {
       super(new ByteArrayInputStream(serialised));
       this.bytes = serialised.length;
       this.limits = limits;
+      this.isPartlyUnseen = isPartlyUnseen;
     }
 
     ObjectInputFilter.Status check(ObjectInputFilter.FilterInfo info) {
@@ -311,7 +354,25 @@ public record ObjectTrust(Set<String> packages) {
         excess = "it is nested more than " + limits.depth() + " objects deep, which is the limit";
         return ObjectInputFilter.Status.REJECTED;
       }
+      if (isPartlyUnseen && isNestedTooOften(info)) {
+        excess =
+            "sets and maps are nested more than "
+                + NESTED_TABLES
+                + " deep behind an object with a form of its own, which is the limit";
+        return ObjectInputFilter.Status.REJECTED;
+      }
       return type == null ? ObjectInputFilter.Status.UNDECIDED : ObjectInputFilter.Status.ALLOWED;
+    }
+
+    /** A table asks for its places once; what is not deeper than it comes after it. */
+    private boolean isNestedTooOften(ObjectInputFilter.FilterInfo info) {
+      while (!tables.isEmpty() && tables.getLast() >= info.depth()) {
+        tables.removeLast();
+      }
+      if (info.arrayLength() >= 0 && info.serialClass() == Map.Entry[].class) {
+        tables.addLast(info.depth());
+      }
+      return tables.size() > NESTED_TABLES;
     }
 
     private Class<?> elementOf(Class<?> type) {

@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.io.ObjectStreamConstants;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
@@ -161,6 +162,80 @@ class HostileObjectsTest {
     refused(NOBODY, bytes(setsOfSets(24)), "hash", "10000000");
     refused(OWN, bytes(setsOfSets(28)), "hash");
     refused(ALL, bytes(setsOfSets(28)), "hash");
+  }
+
+  private static byte[] behindHeader(int code, byte[] bytes) {
+    ByteBuffer changed = ByteBuffer.allocate(bytes.length + 1);
+    return changed.put(bytes, 0, 4).put((byte) code).put(bytes, 4, bytes.length - 4).array();
+  }
+
+  @ParameterizedTest
+  @ValueSource(bytes = {ObjectStreamConstants.TC_RESET, ObjectStreamConstants.TC_EXCEPTION, 0x55})
+  void aByteBehindTheHeaderDoesNotHideWhatFollows(byte code) throws Exception {
+    byte[] bomb = behindHeader(code, bytes(setsOfSets(28)));
+    for (ObjectTrust trust : List.of(NOBODY, OWN, ALL)) {
+      refused(trust, bomb, "the object");
+    }
+    if (code == ObjectStreamConstants.TC_RESET) {
+      assertThat(NOBODY.read(behindHeader(code, bytes("text")))).isEqualTo("text");
+    }
+  }
+
+  @Test
+  void anObjectWithAFormOfItsOwnDoesNotHideWhatFollows() {
+    byte[] bomb = bytes(new ArrayList<>(List.of(new OwnForm(), setsOfSets(28))));
+    for (ObjectTrust trust : List.of(OWN, ALL)) {
+      refused(trust, bomb, "nested", "16");
+    }
+  }
+
+  /** Texts of one hash: each of so many pairs is one of two. */
+  private static String textOfEqualHash(int number) {
+    StringBuilder text = new StringBuilder();
+    for (int bit = 0; bit < 16; bit++) {
+      text.append((number >> bit & 1) == 0 ? "Aa" : "BB");
+    }
+    return text.toString();
+  }
+
+  @Test
+  void keysWithoutATreeAreRefusedByTheirNumber() {
+    Map<Object, Object> table = new Hashtable<>();
+    Map<Object, Object> properties = new Properties();
+    Map<Object, Object> locales = new HashMap<>();
+    Map<Object, Object> mixed = new HashMap<>();
+    for (int i = 0; i < 8_000; i++) {
+      table.put("key" + i, i);
+      properties.put("key" + i, "value");
+      locales.put(new Locale("", "", "v" + i), i);
+      mixed.put(i % 2 == 0 ? "key" + i : Long.valueOf(i), i);
+    }
+    for (Map<Object, Object> each : List.of(table, properties, locales, mixed)) {
+      refused(NOBODY, bytes(each), "8000", "keys");
+      refused(NOBODY, bytes(new ConcurrentHashMap<>(locales)), "8000", "keys");
+    }
+    refused(NOBODY, bytes(new HashSet<>(locales.keySet())), "8000", "keys");
+  }
+
+  @Test
+  void keysThatATreeOrdersAreRead() throws Exception {
+    Properties properties = new Properties();
+    Map<Object, Object> texts = new HashMap<>();
+    Map<Object, Object> equal = new HashMap<>();
+    Map<Object, Object> numbers = new HashMap<>();
+    for (int i = 0; i < 100_000; i++) {
+      texts.put("key" + i, i);
+      numbers.put(i, i);
+      if (i < 16_000) {
+        equal.put(textOfEqualHash(i), i);
+      }
+      if (i < 1_000) {
+        properties.setProperty(textOfEqualHash(i), "value");
+      }
+    }
+    for (Map<?, ?> each : List.of(properties, texts, equal, numbers)) {
+      assertThat(NOBODY.read(bytes(each))).isEqualTo(each);
+    }
   }
 
   /** The same, built side by side, so that nothing is nested deeply in the stream. */
