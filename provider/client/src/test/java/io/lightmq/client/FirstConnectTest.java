@@ -155,4 +155,38 @@ class FirstConnectTest {
     assertThat(failed.get(10, TimeUnit.SECONDS)).hasMessageContaining("interrupted");
     thread.join();
   }
+
+  /** It has begun its last try late, and would end after nobody waits for it any more. */
+  @Test
+  void aTryThatEndsLateDoesNotEndTheConnectionOfTheNext() throws Exception {
+    long begun = System.nanoTime();
+    broker.on(
+        Frame.Hello.class,
+        hello ->
+            List.of(
+                System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(1_000)
+                    ? new Frame.Goodbye(FaultCode.RETRY_LATER, "starting")
+                    : ScriptedBroker.welcome()));
+    AtomicInteger attaches = new AtomicInteger();
+    broker.on(
+        Frame.Attach.class,
+        attach ->
+            attaches.incrementAndGet() == 1
+                ? List.of()
+                : List.of(new Frame.Attached(attach.correlation(), 0, List.of(), 1 << 20, 0)));
+    try (Connection connection =
+        factory(
+                "&initialReconnectAttempts=3&connectTimeoutMillis=100&requestTimeoutMillis=2000"
+                    + "&reconnectDelayMillis=10&maxReconnectDelayMillis=50")
+            .createConnection()) {
+      Awaitility.await()
+          .during(2, TimeUnit.SECONDS)
+          .atMost(20, TimeUnit.SECONDS)
+          .until(
+              () -> {
+                connection.createSession(false, 1).close();
+                return true;
+              });
+    }
+  }
 }

@@ -191,7 +191,7 @@ final class Verbs implements NodeVerbs {
     }
     NodeMetrics metrics = open.metrics();
     BrokerMetrics broker = metrics.broker();
-    long backlog = 0;
+    long backlog = broker.others().backlog();
     for (DestinationUse destination : broker.destinations()) {
       for (SubscriptionUse subscription : destination.subscriptions()) {
         backlog += subscription.backlog();
@@ -203,7 +203,7 @@ final class Verbs implements NodeVerbs {
         .number("pid", ProcessHandle.current().pid())
         .number("upSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos))
         .number("connections", metrics.connections())
-        .number("destinations", broker.destinations().size())
+        .number("destinations", broker.destinations().size() + broker.others().destinations())
         .number("backlog", backlog)
         .number("delayed", broker.totals().moves().delayed())
         .text(

@@ -7,6 +7,7 @@ import io.lightmq.core.storage.MemoryDisk;
 import io.lightmq.node.security.RoleAuthorizer;
 import io.lightmq.node.security.Security;
 import io.lightmq.node.security.UserStore;
+import io.lightmq.spi.Authorizer;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.BodyType;
@@ -35,6 +36,7 @@ class UntrustedClientTest {
 
   @TempDir Path directory;
   private Node node;
+  private Authorizer authorizer = new RoleAuthorizer();
 
   @BeforeEach
   void start() throws IOException {
@@ -44,7 +46,10 @@ class UntrustedClientTest {
             NodeSettings.defaults(),
             new MemoryDisk(1L << 30),
             new ThreadLoops((loop, cause) -> cause.printStackTrace()),
-            new Security(users, new RoleAuthorizer(), users.unknownUserKey()),
+            new Security(
+                users,
+                (user, action, name) -> authorizer.permits(user, action, name),
+                users.unknownUserKey()),
             new Transport(
                 new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory()),
                 NioServerSocketChannel.class,
@@ -62,6 +67,34 @@ class UntrustedClientTest {
         TestClient.authenticated((InetSocketAddress) node.addresses().get(0), features);
     client.send(new Frame.Attach(1, link, epoch, 1, null));
     return client;
+  }
+
+  /** The metrics show the largest one by one; what the broker says of itself is of all. */
+  @Test
+  void theStatusCountsDestinationsThatTheMetricsDoNotShow() throws Exception {
+    authorizer = (user, action, name) -> true;
+    node.showDestinations(1);
+    MessageWriter writer = new MessageWriter(1 << 10);
+    writer.start(BodyType.TEXT, 4, true, 0, 0);
+    writer.properties(Map.of()).textBody("text").finish();
+    byte[] message = writer.toByteArray();
+    try (TestClient client =
+        TestClient.attached((InetSocketAddress) node.addresses().get(0), new UUID(3, 4), 1)) {
+      for (String name : List.of("a", "b", "c")) {
+        client.publish(
+            client.producer(name),
+            name.charAt(0) - 'a' + 1,
+            Unpooled.buffer().writeInt(message.length).writeBytes(message),
+            1);
+        client.expect(Frame.Receipts.class);
+      }
+      String status = ""; // of the last time the metrics were counted, a second ago at most
+      for (int i = 0; i < 100_000 && !status.contains("\"backlog\":3"); i++) {
+        client.send(new Frame.Admin(500 + i, "broker.status", Map.of()));
+        status = client.expect(Frame.AdminResult.class).json();
+      }
+      assertThat(status).contains("\"backlog\":3", "\"destinations\":3");
+    }
   }
 
   @Test

@@ -29,6 +29,15 @@ public record LinkSettings(
     int reconnectAttempts,
     int initialReconnectAttempts) {
 
+  /**
+   * What a first connect takes at most: it begins again while the broker says to come later, for as
+   * long as a request may take, and then tries each address once more.
+   */
+  long firstConnectMillis(int addresses) {
+    return requestTimeoutMillis
+        + (connectTimeoutMillis * 2L + requestTimeoutMillis) * Math.max(1, addresses);
+  }
+
   /** With other credentials. */
   public LinkSettings withCredentials(@Nullable String newUser, @Nullable String newPassword) {
     return new LinkSettings(

@@ -113,10 +113,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
                         opened.completeExceptionally(failure);
                       }
                     }));
-    long millis =
-        (settings.connectTimeoutMillis() * 2L + settings.requestTimeoutMillis())
-            * Math.max(1, addresses.size());
-    FirstConnect.await(opened, settings.uri(), millis);
+    FirstConnect.await(opened, settings.uri(), settings.firstConnectMillis(addresses.size()));
   }
 
   // ---- connecting, on the loop ----

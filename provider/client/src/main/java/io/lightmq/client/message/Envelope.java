@@ -28,6 +28,9 @@ public record Envelope(
     boolean showTimestamp,
     @Nullable String transaction) {
 
+  /** Kept, since each send goes through them and {@code values()} makes an array. */
+  private static final Header[] HEADERS = Header.values();
+
   /** When the message expires by the producer's clock, 0 for never. */
   public long expirationMillis() {
     if (timeToLiveMillis == 0) {
@@ -46,12 +49,12 @@ public record Envelope(
   /** Sets the headers on the sender's object; another provider's takes those that it can. */
   public void applyTo(Message message) throws JMSException {
     if (message instanceof LightmqMessage) {
-      for (Header header : Header.values()) {
+      for (Header header : HEADERS) {
         header.set(message, this);
       }
       return;
     }
-    for (Header header : Header.values()) {
+    for (Header header : HEADERS) {
       Foreign.give(message, header.name(), () -> header.set(message, this));
     }
   }

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * the end with the same text as a wrong password.
  */
 public final class ScramServer {
-  private static final String REFUSED = "user unknown or password wrong";
+  /** Says why somebody is refused, and not whether his name is known. */
+  public static final String REFUSED = "user unknown or password wrong";
 
   private final byte[] unknownUserKey;
   private final int unknownUserIterations;

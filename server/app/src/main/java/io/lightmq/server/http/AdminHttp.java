@@ -54,7 +54,8 @@ public final class AdminHttp implements AutoCloseable {
       Executor writers)
       throws CannotListenException {
     Seats seats = new Seats(settings.connections(), settings.perAddress());
-    Streams streaming = new Streams(Map.copyOf(streams), writers, settings.writeMillis());
+    Streams streaming =
+        new Streams(Map.copyOf(streams), writers, settings.writeMillis(), System::nanoTime);
     Hosts hosts = new Hosts(settings.hosts());
     Map<String, Page> known = Map.copyOf(pages);
     ChannelFuture bound =

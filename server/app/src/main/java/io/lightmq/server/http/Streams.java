@@ -23,13 +23,16 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Writes long pages piece by piece, so that none is ever in memory as a whole. They are written one
- * after the other; {@link #MAX_WAITING} may wait, more are told to come again.
+ * after the other; {@link #MAX_WAITING} may wait, more are told to come again. Who takes longer
+ * than {@link #PAGE_SECONDS} for one loses it, so that nobody keeps the others waiting by reading
+ * slowly.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class Streams {
@@ -39,12 +42,17 @@ final class Streams {
   /** Requests for long pages that may wait or be under way. */
   static final int MAX_WAITING = 4;
 
+  /** A page takes so long at most, however steadily it is read. */
+  static final int PAGE_SECONDS = 30;
+
   private final Map<String, StreamPage> pages;
   private final Executor writers;
   private final int writeMillis;
+  private final LongSupplier nanoTime;
   private final AtomicInteger waiting = new AtomicInteger();
 
-  Streams(Map<String, StreamPage> pages, Executor writers, int writeMillis) {
+  Streams(Map<String, StreamPage> pages, Executor writers, int writeMillis, LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
     this.pages = pages;
     this.writers = writers;
     this.writeMillis = writeMillis;
@@ -141,6 +149,7 @@ final class Streams {
   /** Collects text and sends it in pieces; waits until each has left. */
   private final class Chunks implements Appendable {
     private final ChannelHandlerContext ctx;
+    private final long begunNanos = nanoTime.getAsLong();
     private final StringBuilder text = new StringBuilder(CHUNK_CHARS + 1024);
 
     Chunks(ChannelHandlerContext ctx) {
@@ -184,8 +193,14 @@ final class Streams {
 
     void await(ChannelFuture written) throws IOException {
       try {
-        if (!written.await(writeMillis, TimeUnit.MILLISECONDS)) {
-          throw new IOException("nothing was read for " + writeMillis + " ms");
+        long left = TimeUnit.SECONDS.toNanos(PAGE_SECONDS) - (nanoTime.getAsLong() - begunNanos);
+        if (left <= 0) {
+          throw new IOException("the page was not read within " + PAGE_SECONDS + " s");
+        }
+        long most = Math.min(left, TimeUnit.MILLISECONDS.toNanos(writeMillis));
+        if (!written.await(most, TimeUnit.NANOSECONDS)) {
+          throw new IOException(
+              "nothing was read for " + TimeUnit.NANOSECONDS.toMillis(most) + " ms");
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

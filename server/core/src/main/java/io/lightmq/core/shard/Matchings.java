@@ -85,6 +85,11 @@ final class Matchings {
 
   // ---- before something is decided ----
 
+  /** Whether nothing at all is looked at beside the shard, nor has to be for so few steps. */
+  boolean needsNone(long mostSteps) {
+    return mostSteps <= INLINE_STEPS && known.isEmpty();
+  }
+
   /**
    * Whether a run or commit can be decided within the turn: it is short, or what takes long is
    * known. If not, the shard is woken when it is to be asked again.
@@ -143,6 +148,9 @@ final class Matchings {
 
   /** What is known of a part of something; of all that it lacks the turn finds out. */
   Map<Filter, BitSet> of(Object of, int part) {
+    if (known.isEmpty()) {
+      return Map.of();
+    }
     Matching matching = known.get(of);
     return matching == null || part >= matching.failed.size()
         ? Map.of()
@@ -151,7 +159,7 @@ final class Matchings {
 
   /** It is decided. */
   void forget(Object of) {
-    if (known.remove(of) != null && of instanceof Move) {
+    if (!known.isEmpty() && known.remove(of) != null && of instanceof Move) {
       moves--;
     }
   }

@@ -44,7 +44,8 @@ public final class Connections extends ChannelInitializer<Channel> {
   protected void initChannel(Channel channel) {
     ConnectionSettings settings = door.settings();
     open.add(channel);
-    channel
+    Channel gone = places.arrive(channel, address(channel));
+    channel // after it has arrived: one that is closed already leaves at once
         .closeFuture()
         .addListener(
             closed -> {
@@ -52,7 +53,6 @@ public final class Connections extends ChannelInitializer<Channel> {
               places.leave(channel);
             });
     channel.pipeline().addLast(FrameEncoder.INSTANCE);
-    Channel gone = places.arrive(channel, address(channel));
     if (gone != null) {
       gone.eventLoop().execute(() -> end(gone, FaultCode.LIMIT_REACHED, CROWDED));
     }

@@ -14,6 +14,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.local.LocalAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
@@ -40,7 +41,10 @@ final class Handshake {
   private final Events events;
   private Step step = Step.HELLO;
   private @Nullable ScramServer scram;
-  private @Nullable Principal claimed;
+
+  /** What the challenge was made from, if the user is known. */
+  private byte @Nullable [] challenged;
+
   private long features;
 
   private enum Step {
@@ -167,7 +171,7 @@ final class Handshake {
                       found.salt(), found.iterations(), found.storedKey(), found.serverKey()));
       return () -> {
         scram = exchange;
-        claimed = found == null ? null : found.principal();
+        challenged = found == null ? null : found.storedKey();
         step = Step.AUTH_RESPONSE;
         channel.writeAndFlush(new Frame.AuthChallenge(challenge));
       };
@@ -178,7 +182,7 @@ final class Handshake {
 
   private void authResponse(Frame.AuthResponse response) {
     ScramServer exchange = scram;
-    Principal principal = claimed;
+    byte[] storedKey = challenged;
     if (exchange == null) {
       throw new AssertionError("a response is expected without a challenge");
     }
@@ -186,10 +190,15 @@ final class Handshake {
         () -> {
           try {
             byte[] signature = exchange.finish(response.data());
-            if (principal == null) {
+            if (storedKey == null) {
               throw new AssertionError("a user without a credential passed the exchange");
             }
-            return () -> done(principal, signature);
+            Credential now = door.security().authenticator().find(exchange.userName()).orElse(null);
+            if (now == null || !MessageDigest.isEqual(now.storedKey(), storedKey)) {
+              // Removed, or given another password, while the handshake was held open.
+              return refused(Printable.of(exchange.userName()) + ": " + ScramServer.REFUSED);
+            }
+            return () -> done(now.principal(), signature);
           } catch (ScramException e) {
             return refused(Printable.of(exchange.userName()) + ": " + e.getMessage());
           }
@@ -200,6 +209,10 @@ final class Handshake {
     return () -> events.end(FaultCode.AUTHENTICATION_FAILED, text);
   }
 
+  /**
+   * The user is in. One who is removed from now on is ended behind this: the admin loop removes him
+   * after it handed this over, and the event loop keeps that order.
+   */
   private void done(Principal principal, byte[] data) {
     step = Step.DONE;
     if (!events.authenticated(principal, connectionId, features)) {

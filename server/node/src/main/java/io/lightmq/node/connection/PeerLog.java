@@ -20,7 +20,8 @@ import org.slf4j.event.Level;
  *
  * <p>Who sets the level to DEBUG gets all of them. At most 1,024 addresses are told apart in such a
  * time; all others share the lines of one. Texts of peers are given to it as {@link
- * io.lightmq.wire.entry.Printable} shows them. Any thread.
+ * io.lightmq.wire.entry.Printable} shows them. Any thread; nothing is written under the lock, so
+ * that a slow log holds up nobody but who writes.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what is told late is told with the next line
 final class PeerLog {
@@ -50,15 +51,31 @@ final class PeerLog {
 
   /** Writes a line about a peer, or counts it. */
   void write(Level level, Channel peer, String format, @Nullable Object... arguments) {
-    if (log.isEnabledForLevel(level) && (log.isDebugEnabled() || admit(peer))) {
+    if (!log.isEnabledForLevel(level)) {
+      return;
+    }
+    if (log.isDebugEnabled()) {
+      log.atLevel(level).log(format, arguments);
+      return;
+    }
+    Admission admission = admit(peer);
+    tell(admission.rest());
+    if (admission.line()) {
       log.atLevel(level).log(format, arguments);
     }
   }
 
-  private synchronized boolean admit(Channel peer) {
+  /** Whether a line may be written, and what is to be told before it. */
+  private record Admission(boolean line, @Nullable Rest rest) {}
+
+  /** What was left out in a time that is over, and about whom most of it was. */
+  private record Rest(long left, long mostLeft, String most) {}
+
+  private synchronized Admission admit(Channel peer) {
     long now = nanoTime.getAsLong();
+    Rest rest = null;
     if (open && now - openedNanos >= TimeUnit.SECONDS.toNanos(WINDOW_SECONDS)) {
-      tellRest();
+      rest = endWindow();
     }
     if (!open) {
       open = true;
@@ -68,13 +85,13 @@ final class PeerLog {
     if (lines.written < LINES_OF_ADDRESS && written < LINES_OF_ALL) {
       lines.written++;
       written++;
-      return true;
+      return new Admission(true, rest);
     }
     lines.left++;
-    if (left++ == 0) {
-      tellLater(peer, openedNanos, now);
+    if (left++ == 0 && !tellLater(peer, openedNanos, now)) {
+      rest = endWindow(); // not of a window that has just begun, which leaves nothing out yet
     }
-    return false;
+    return new Admission(false, rest);
   }
 
   private Lines lines(String host) {
@@ -86,23 +103,27 @@ final class PeerLog {
     return byAddress.computeIfAbsent(key, unknown -> new Lines());
   }
 
-  /** So that the number is told when nothing more comes, too. */
-  private void tellLater(Channel peer, long ofNanos, long now) {
+  /** So that the number is told when nothing more comes, too; false if that loop has ended. */
+  private boolean tellLater(Channel peer, long ofNanos, long now) {
     long rest = TimeUnit.SECONDS.toNanos(WINDOW_SECONDS) - (now - ofNanos);
     try {
       peer.eventLoop().schedule(() -> windowEnds(ofNanos), rest, TimeUnit.NANOSECONDS);
+      return true;
     } catch (RejectedExecutionException loopHasEnded) {
-      tellRest();
+      return false;
     }
   }
 
-  private synchronized void windowEnds(long ofNanos) {
-    if (open && openedNanos == ofNanos) {
-      tellRest();
-    }
+  private void windowEnds(long ofNanos) {
+    tell(endWindow(ofNanos));
   }
 
-  private void tellRest() {
+  private synchronized @Nullable Rest endWindow(long ofNanos) {
+    return open && openedNanos == ofNanos ? endWindow() : null;
+  }
+
+  private @Nullable Rest endWindow() {
+    Rest rest = null;
     if (left > 0) {
       String most = "";
       long mostLeft = 0;
@@ -112,20 +133,27 @@ final class PeerLog {
           most = each.getKey();
         }
       }
-      log.warn(
-          "{} more lines about connections in {} s are left out, {} of them about {}; there are"
-              + " at most {} for an address and {} for all",
-          left,
-          WINDOW_SECONDS,
-          mostLeft,
-          most,
-          LINES_OF_ADDRESS,
-          LINES_OF_ALL);
+      rest = new Rest(left, mostLeft, most);
     }
     byAddress.clear();
     open = false;
     written = 0;
     left = 0;
+    return rest;
+  }
+
+  private void tell(@Nullable Rest rest) {
+    if (rest != null) {
+      log.warn(
+          "{} more lines about connections in {} s are left out, {} of them about {}; there are"
+              + " at most {} for an address and {} for all",
+          rest.left(),
+          WINDOW_SECONDS,
+          rest.mostLeft(),
+          rest.most(),
+          LINES_OF_ADDRESS,
+          LINES_OF_ALL);
+    }
   }
 
   /** A peer without its port, which each connection has another of. */

@@ -17,11 +17,10 @@ import org.slf4j.LoggerFactory;
  * oldest of the address that has the most has to go, so that whoever floods pushes out his own.
  * Some places are kept for users who manage the broker.
  *
- * <p>Any thread; a lock is taken once for each step of a connection's life, not for its frames.
+ * <p>Any thread; a lock is taken once for each step of a connection's life, not for its frames, and
+ * never while the log is written.
  */
 final class Places {
-  private static final Logger log = LoggerFactory.getLogger(Places.class);
-
   /** Connections that may be in their handshake at once. */
   static final int HALF_OPEN = 256;
 
@@ -33,6 +32,7 @@ final class Places {
 
   private static final long LOG_NANOS = 10_000_000_000L;
 
+  private final Logger log;
   private final int most;
   private final LongSupplier nanos;
   private final Map<Channel, String> halfOpen = new LinkedHashMap<>();
@@ -49,12 +49,25 @@ final class Places {
    * @param nanos the time, for the log
    */
   Places(int most, LongSupplier nanos) {
+    this(LoggerFactory.getLogger(Places.class), most, nanos);
+  }
+
+  Places(Logger log, int most, LongSupplier nanos) {
+    this.log = log;
     this.most = most;
     this.nanos = nanos;
   }
 
   /** A connection has come; returns the one that has to go for it, if any. */
-  synchronized @Nullable Channel arrive(Channel channel, String address) {
+  @Nullable Channel arrive(Channel channel, String address) {
+    Channel gone = enter(channel, address);
+    if (gone != null) {
+      refuse("connections in their handshake", HALF_OPEN);
+    }
+    return gone;
+  }
+
+  private synchronized @Nullable Channel enter(Channel channel, String address) {
     halfOpen.put(channel, address);
     int own = perAddress.merge(address, 1, Integer::sum);
     Channel gone = null;
@@ -65,7 +78,6 @@ final class Places {
     }
     if (gone != null) {
       leaveHalfOpen(gone);
-      refuse("connections in their handshake", HALF_OPEN);
     }
     return gone;
   }
@@ -94,14 +106,17 @@ final class Places {
    *
    * @param manages whether he may manage the broker
    */
-  synchronized boolean take(Channel channel, boolean manages) {
-    leaveHalfOpen(channel);
-    if (taken.size() >= (manages ? most + KEPT_FOR_MANAGERS : most)) {
-      refuse("connections", most);
-      return false;
+  boolean take(Channel channel, boolean manages) {
+    if (sit(channel, manages)) {
+      return true;
     }
-    taken.add(channel);
-    return true;
+    refuse("connections", most);
+    return false;
+  }
+
+  private synchronized boolean sit(Channel channel, boolean manages) {
+    leaveHalfOpen(channel);
+    return taken.size() < (manages ? most + KEPT_FOR_MANAGERS : most) && taken.add(channel);
   }
 
   /** A connection has gone. */
@@ -118,20 +133,30 @@ final class Places {
   }
 
   private void refuse(String what, int limit) {
-    refused++;
-    untold++;
-    long now = nanos.getAsLong();
-    if (toldNanos == null || now - toldNanos >= LOG_NANOS) {
+    long told = countRefused();
+    if (told > 0) {
       log.warn(
           "{} connections were refused: {} {} are open, which is the limit; the next line comes in"
               + " {} s at the earliest",
-          untold,
+          told,
           limit,
           what,
           LOG_NANOS / 1_000_000_000L);
-      untold = 0;
-      toldNanos = now;
     }
+  }
+
+  /** Counts one; how many are to be told now, 0 while the last line is too young. */
+  private synchronized long countRefused() {
+    refused++;
+    untold++;
+    long now = nanos.getAsLong();
+    if (toldNanos != null && now - toldNanos < LOG_NANOS) {
+      return 0;
+    }
+    long told = untold;
+    untold = 0;
+    toldNanos = now;
+    return told;
   }
 
   synchronized int halfOpen() {

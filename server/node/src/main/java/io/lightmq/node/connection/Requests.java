@@ -203,7 +203,7 @@ final class Requests {
     } else if (frame instanceof Frame.DeleteTemporary delete) {
       submit(correlation, new Command.DeleteTemporary(peer, correlation, delete.destination()));
     } else if (frame instanceof Frame.Admin admin) {
-      rights.demand(Action.MANAGE, admin.arguments().getOrDefault("name", Rights.BROKER));
+      rights.demand(Action.MANAGE, managed(admin));
       if (verbs.has(admin.verb())) {
         open++;
         verbs.execute(peer, correlation, admin.verb(), admin.arguments());
@@ -215,6 +215,18 @@ final class Requests {
       throw Refusal.protocol(
           "a client may not send " + frame.getClass().getSimpleName() + " at this point");
     }
+  }
+
+  /**
+   * What a verb manages: one destination if it names one as its subject, else the broker as a
+   * whole. What other verbs call a name is that of a user or of nothing; what they call a queue,
+   * topic or destination only narrows what they look at.
+   */
+  private static String managed(Frame.Admin admin) {
+    String verb = admin.verb();
+    return verb.startsWith("destination.") && !verb.equals("destination.list")
+        ? admin.arguments().getOrDefault("name", Rights.BROKER)
+        : Rights.BROKER;
   }
 
   private void submit(int correlation, Command command) {

@@ -9,6 +9,7 @@ import io.lightmq.node.credit.CreditSettings;
 import io.lightmq.node.security.RoleAuthorizer;
 import io.lightmq.node.security.Security;
 import io.lightmq.spi.Authenticator;
+import io.lightmq.spi.Authorizer;
 import io.lightmq.spi.Principal;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
@@ -39,20 +40,6 @@ final class ConnectionHarness {
           8, 3, 4, 5, 16, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
   static final UUID LINK = new UUID(1, 2);
 
-  private static final NodeVerbs NO_VERBS =
-      new NodeVerbs() {
-        @Override
-        public boolean has(String verb) {
-          return false;
-        }
-
-        @Override
-        public void execute(
-            Peer peer, int correlation, String verb, Map<String, String> arguments) {
-          throw new AssertionError(verb);
-        }
-      };
-
   final List<Command> commands = new ArrayList<>();
   final CreditLedger ledger =
       new CreditLedger(
@@ -64,6 +51,13 @@ final class ConnectionHarness {
   final EmbeddedChannel channel;
   boolean anonymousAllowed = true;
   boolean authenticatorFails;
+
+  /** The verbs that the node was asked for; it has all of users. */
+  final List<String> nodeVerbs = new ArrayList<>();
+
+  Authorizer authorizer = new RoleAuthorizer();
+  private ScramCredential made = ScramCredential.create("secret", 4_096, new SecureRandom());
+  private boolean removed;
 
   private final ByteBuf received = Unpooled.buffer();
 
@@ -83,25 +77,51 @@ final class ConnectionHarness {
             3,
             commands::add,
             Runnable::run,
-            new Security(users(), new RoleAuthorizer(), new byte[32]),
+            new Security(
+                users(),
+                (user, action, name) -> authorizer.permits(user, action, name),
+                new byte[32]),
             ledger,
             deliveries,
             commits,
             requests,
-            NO_VERBS);
+            verbs());
     connections = new Connections(door);
     channel = open(remoteHost);
   }
 
+  private NodeVerbs verbs() {
+    return new NodeVerbs() {
+      @Override
+      public boolean has(String verb) {
+        return verb.startsWith("user.");
+      }
+
+      @Override
+      public void execute(Peer peer, int correlation, String verb, Map<String, String> arguments) {
+        nodeVerbs.add(verb);
+      }
+    };
+  }
+
+  /** Changes what is known of all users, as {@code user.set-password} does. */
+  void setPassword(String changed) {
+    made = ScramCredential.create(changed, 4_096, new SecureRandom());
+  }
+
+  /** Nobody is known any more. */
+  void removeUsers() {
+    removed = true;
+  }
+
   private Authenticator users() {
-    ScramCredential made = ScramCredential.create("secret", 4_096, new SecureRandom());
     return new Authenticator() {
       @Override
       public Optional<Credential> find(String userName) {
         if (authenticatorFails) {
           throw new IllegalStateException("the directory of users does not answer");
         }
-        if (!userName.equals("ada") && !userName.equals("admin")) {
+        if (removed || !(userName.equals("ada") || userName.equals("admin"))) {
           return Optional.empty();
         }
         String role = userName.equals("ada") ? RoleAuthorizer.USER : RoleAuthorizer.ADMIN;

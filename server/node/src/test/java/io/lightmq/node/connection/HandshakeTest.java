@@ -13,6 +13,8 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.scram.ScramClient;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -72,6 +74,27 @@ class HandshakeTest {
     Frame.Goodbye goodbye = harness.goodbye();
     assertThat(goodbye.code()).isEqualTo(FaultCode.AUTHENTICATION_FAILED);
     assertThat(goodbye.text()).isEqualTo(user + ": user unknown or password wrong");
+  }
+
+  /** A handshake may be held open between the challenge and its answer. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whoWasRemovedOrGotAnotherPasswordAfterTheChallengeStaysOutside(boolean removed)
+      throws Exception {
+    harness.hello();
+    ScramClient scram = new ScramClient("ada", "secret", new SecureRandom());
+    harness.send(new Frame.AuthStart(ScramClient.MECHANISM, scram.first()));
+    byte[] challenge = harness.sent(Frame.AuthChallenge.class).data();
+    if (removed) {
+      harness.removeUsers();
+    } else {
+      harness.setPassword("other");
+    }
+    harness.send(new Frame.AuthResponse(scram.respond(challenge)));
+    Frame.Goodbye goodbye = harness.goodbye();
+    assertThat(goodbye.code()).isEqualTo(FaultCode.AUTHENTICATION_FAILED);
+    assertThat(goodbye.text()).isEqualTo("ada: user unknown or password wrong");
+    assertThat(harness.commands).isEmpty();
   }
 
   @Test
@@ -209,6 +232,23 @@ class HandshakeTest {
     assertThat(harness.goodbye().code()).isEqualTo(FaultCode.LIMIT_REACHED);
     assertThat(harness.connections.count()).isEqualTo(8);
     assertThat(harness.connections.refused()).isEqualTo(1);
+  }
+
+  @Test
+  void aConnectionThatEndsBeforeItIsSetUpKeepsNoPlace() {
+    int before = harness.connections.halfOpen();
+    EmbeddedChannel gone =
+        new EmbeddedChannel(
+            new ChannelInitializer<Channel>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channel.close();
+                channel.pipeline().addLast(harness.connections);
+              }
+            });
+    gone.runPendingTasks();
+    assertThat(gone.isOpen()).isFalse();
+    assertThat(harness.connections.halfOpen()).isEqualTo(before);
   }
 
   @Test

@@ -19,11 +19,14 @@ class PeerLogTest {
   private long now = 5;
   private final PeerLog peers = new PeerLog(log, () -> now);
 
-  private static final class Recording extends LegacyAbstractLogger {
+  /** Writes lines down, and whether a lock was held while one was written. */
+  static final class Recording extends LegacyAbstractLogger {
     private static final long serialVersionUID = 1L;
 
     final transient List<String> lines = new ArrayList<>();
     transient Throwable thrown;
+    transient Object watched;
+    boolean locked;
     boolean debug;
 
     @Override
@@ -34,6 +37,7 @@ class PeerLogTest {
     @Override
     protected void handleNormalizedLoggingCall(
         Level level, Marker marker, String format, Object[] arguments, Throwable throwable) {
+      locked |= watched != null && Thread.holdsLock(watched);
       lines.add(level + " " + MessageFormatter.arrayFormat(format, arguments).getMessage());
       thrown = throwable;
     }
@@ -146,6 +150,22 @@ class PeerLogTest {
     pass(peer, 60);
     peers.write(Level.INFO, peer, "two");
     assertThat(log.lines).containsExactly("INFO one", "INFO two");
+  }
+
+  /** A log that blocks must not block all other connections. */
+  @Test
+  void noLineIsWrittenUnderTheLock() {
+    log.watched = peers;
+    EmbeddedChannel peer = from("203.0.113.9", 1);
+    for (int window = 0; window < 2; window++) {
+      for (int i = 0; i < 20; i++) {
+        peers.write(Level.INFO, peer, "line");
+      }
+      now += TimeUnit.SECONDS.toNanos(10);
+    }
+    pass(peer, 10);
+    assertThat(log.lines).filteredOn(line -> line.startsWith("WARN 10 more")).hasSize(2);
+    assertThat(log.locked).isFalse();
   }
 
   @Test

@@ -9,7 +9,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PlacesTest {
-  private final Places places = new Places(3, () -> 0);
+  private final PeerLogTest.Recording log = new PeerLogTest.Recording();
+  private final Places places = new Places(log, 3, () -> 0);
 
   private List<Channel> arrive(String address, int count) {
     List<Channel> all = new ArrayList<>();
@@ -40,6 +41,16 @@ class PlacesTest {
     assertThat(places.take(honest, false)).isTrue();
     assertThat(places.refused()).isEqualTo(1);
     assertThat(places.halfOpen()).isEqualTo(Places.HALF_OPEN_PER_ADDRESS);
+  }
+
+  /** A log that blocks must not block all other connections. */
+  @Test
+  void noLineIsWrittenUnderTheLock() {
+    log.watched = places;
+    arrive("10.0.0.66", Places.HALF_OPEN_PER_ADDRESS);
+    places.arrive(new EmbeddedChannel(), "10.0.0.66");
+    assertThat(log.lines).singleElement().asString().contains("1 connections were refused");
+    assertThat(log.locked).isFalse();
   }
 
   @Test

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
 import io.lightmq.node.credit.CreditLine;
+import io.lightmq.spi.Authorizer;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.entry.DestinationKind;
@@ -475,5 +476,42 @@ class RequestsTest {
     Frame.Goodbye goodbye = harness.goodbye();
     assertThat(goodbye.code()).isEqualTo(FaultCode.BROKER_FAILED);
     assertThat(goodbye.text()).isEqualTo("the journal failed");
+  }
+
+  /** Whoever manages one destination is told apart from whoever manages the broker. */
+  @ParameterizedTest
+  @CsvSource({
+    "destination.show, name, true",
+    "destination.create, name, true",
+    "destination.set, name, true",
+    "destination.delete, name, true",
+    "destination.purge, name, true",
+    "destination.list, name, false",
+    "destination.purge, queue, false",
+    "user.add, name, false",
+    "user.set-password, name, false",
+    "user.remove, name, false",
+    "user.list, name, false",
+    "dead-letters.list, name, false",
+    "dead-letters.retry, queue, false",
+    "delayed.cancel, name, false",
+    "damaged.drop, destination, false",
+    "subscription.delete, topic, false",
+    "unheard-of, name, false",
+  })
+  void whoManagesOneDestinationManagesNothingElse(String verb, String argument, boolean permitted)
+      throws Exception {
+    harness.authorizer =
+        (user, action, name) -> action != Authorizer.Action.MANAGE || name.equals("mine");
+    harness.attached("ada");
+    harness.send(new Frame.Admin(9, verb, Map.of(argument, "mine", "role", "admin")));
+    assertThat(harness.nodeVerbs).isEmpty();
+    if (permitted) {
+      assertThat(harness.last(Command.Admin.class).verb()).isEqualTo(verb);
+    } else {
+      assertThat(harness.sent(Frame.Fault.class).code()).isEqualTo(FaultCode.NOT_AUTHORIZED);
+      assertThat(harness.commands).isEmpty();
+    }
+    assertThat(harness.channel.isActive()).isTrue();
   }
 }
