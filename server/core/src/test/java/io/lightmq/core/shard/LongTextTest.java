@@ -184,6 +184,7 @@ class LongTextTest {
     destination = bench.producer(sender, TOPIC);
     searchers(TOPIC, PLAIN, MANY);
     submit(sender, 1, LONG, 3);
+    bench.producer(sender, ORDERS); // a turn later the run is beside the shard
     bench.broker.submit(
         new Command.Commit(sender, bench.nextCorrelation(), 1, 1, List.of(), List.of()));
     bench.loops.runUntil(() -> !sender.disconnects.isEmpty());
