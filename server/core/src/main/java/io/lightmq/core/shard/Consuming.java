@@ -93,6 +93,7 @@ final class Consuming {
     if (consumer != null) {
       subscribing.close(session, List.of(consumer), false);
     }
+    recorder.changing();
     dispatcher.browsers().close(session.recipient(), command.consumerId());
     subscribing.settle(session);
     ok(command.peer(), command.correlation());
@@ -154,6 +155,7 @@ final class Consuming {
   // ---- pull, acknowledge, give back ----
 
   void pull(Command.Pull command) {
+    recorder.changing();
     PeerSession session = sessions.find(command.peer());
     Consumer consumer = session == null ? null : session.recipient().consumer(command.consumerId());
     if (session != null
@@ -182,6 +184,7 @@ final class Consuming {
   void writable(Command.Writable command) {
     PeerSession session = sessions.find(command.peer());
     if (session != null) {
+      recorder.changing();
       dispatcher.writable(session.recipient());
     }
   }
@@ -210,6 +213,7 @@ final class Consuming {
         mark = wanted.compareTo(mark) > 0 ? wanted : mark;
         recorded = true;
       }
+      recorder.changing();
       settlements.settle(accepted);
       counters.acknowledged(destination.id(), accepted.subscription().id(), accepted.count());
     }
@@ -239,6 +243,7 @@ final class Consuming {
   void begun(Command.Begun command) {
     PeerSession session = sessions.find(command.peer());
     if (session != null) {
+      recorder.changing();
       session.begun(command);
     }
   }
@@ -248,6 +253,7 @@ final class Consuming {
     for (Command.Acked returned : command.returned()) {
       Consumer consumer = Settlements.consumer(session, returned);
       if (consumer != null) {
+        recorder.changing();
         if (command.attempted()) {
           attempts.failed(session, consumer, returned.ranges(), command.cause());
         } else {

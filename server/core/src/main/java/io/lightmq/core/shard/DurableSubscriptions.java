@@ -211,6 +211,7 @@ final class DurableSubscriptions {
 
   /** Ends a durable subscription, whoever's it is; its consumers end. */
   void delete(Subscription durable) {
+    recorder.changing();
     dispatcher.end(durable, FaultCode.INVALID_SUBSCRIPTION);
     close(durable);
   }

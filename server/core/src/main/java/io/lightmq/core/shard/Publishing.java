@@ -151,8 +151,16 @@ final class Publishing {
   private boolean take(PeerSession session, Command.Publish command, boolean overdue) {
     Link link = linkOf(session);
     long number = command.number();
-    if (waitsForRoom(session) || (number > 0 && !admitted(bytes(session, command), true))) {
-      return false;
+    long before = recorder.changes();
+    try {
+      if (waitsForRoom(session) || (number > 0 && !admitted(bytes(session, command), true))) {
+        return false;
+      }
+    } catch (RuntimeException thrown) {
+      Refusal bug = unforeseen.refusal(thrown, "the room for a run", before);
+      finish(session, command.messages());
+      sessions.expel(session, bug.code(), bug.text());
+      return true;
     }
     if (number > 0 && link.judge(number) == Link.Verdict.REPEAT) {
       receipts.answerRepeat(session, link, number, command.correlation());
@@ -167,7 +175,6 @@ final class Publishing {
           "run " + number + " does not follow " + link.last() + ", the last that was taken");
       return true;
     }
-    long before = recorder.changes();
     try {
       if (!isMatched(session, command) || !decide(session, link, command, overdue)) {
         return false;

@@ -262,6 +262,7 @@ final class Sessions {
   }
 
   private void claim(PeerSession session, String clientId) {
+    recorder.changing();
     session.clientId(clientId);
     byClientId.put(clientId, session);
     Subscription ownerless = state.clientIdOwners().ownerless(clientId);
@@ -300,9 +301,11 @@ final class Sessions {
   }
 
   private void end(PeerSession session, boolean clean, boolean counts) {
-    if (!byConnection.remove(session.peer().connectionId(), session)) {
+    if (byConnection.get(session.peer().connectionId()) != session) {
       return;
     }
+    recorder.changing();
+    byConnection.remove(session.peer().connectionId());
     if (counts) {
       attempts.lost(session);
     }

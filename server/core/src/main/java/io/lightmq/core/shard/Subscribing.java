@@ -182,6 +182,7 @@ final class Subscribing {
     long id = volatileId();
     DestinationName name = temporaries.name(session, kind, number, id);
     long bytes = NamedHeap.of(name.name(), kind.isQueue());
+    recorder.changing();
     Destination had = temporaries.back(session, name);
     if (had == null) {
       budget.take(session, "a temporary destination", bytes);
@@ -197,6 +198,7 @@ final class Subscribing {
   }
 
   private Destination createTemporary(long id, DestinationName name) {
+    recorder.changing();
     Destination created = state.destinations().create(id, name, DestinationSettings.DEFAULT);
     if (name.kind().isQueue()) {
       created.open(id, SubscriptionKind.QUEUE, null, null, false);
@@ -227,6 +229,7 @@ final class Subscribing {
 
   /** Deletes a destination: consumers end, messages and subscriptions are gone. */
   void delete(Destination destination) {
+    recorder.changing();
     for (Subscription subscription : List.copyOf(destination.subscriptions())) {
       dispatcher.end(subscription, FaultCode.DESTINATION_GONE);
       forget(subscription);
@@ -260,6 +263,7 @@ final class Subscribing {
     budget.take(session, "a browser", NamedBudget.CONSUMER);
     selectors.take(selector);
     Destination destination = resolve(name, command.mayCreate());
+    recorder.changing();
     dispatcher
         .browsers()
         .open(
@@ -291,8 +295,9 @@ final class Subscribing {
           case PLAIN -> {
             long bytes = destination.subscriptionBytes(null, session.clientId());
             budget.take(session, "a subscription", bytes);
-            budget.made(session, NamedHeap.ofSubscription(null, session.clientId()));
             selectors.take(interest.selector());
+            recorder.changing();
+            budget.made(session, NamedHeap.ofSubscription(null, session.clientId()));
             yield destination.open(
                 volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, interest);
           }
@@ -304,6 +309,7 @@ final class Subscribing {
                   session, destination, command, interest, SubscriptionKind.SHARED_DURABLE);
           case BROWSE -> throw new IllegalStateException("a browser has no subscription");
         };
+    recorder.changing();
     Consumer consumer =
         dispatcher.attach(
             session.recipient(),
@@ -404,6 +410,7 @@ final class Subscribing {
     checkNew(key);
     budget.take("a subscription", destination.subscriptionBytes(key.name(), key.clientId()));
     selectors.take(interest.selector());
+    recorder.changing();
     Subscription opened =
         destination.open(
             volatileId(), SubscriptionKind.SHARED, key.clientId(), key.name(), interest);
@@ -450,6 +457,7 @@ final class Subscribing {
    * @param seen whether they may have seen what is in flight to them
    */
   void close(PeerSession session, Collection<Consumer> consumers, boolean seen) {
+    recorder.changing();
     dispatcher.detach(consumers, seen);
     for (Consumer consumer : consumers) {
       Subscription subscription = consumer.subscription();

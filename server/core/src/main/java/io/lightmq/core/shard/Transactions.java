@@ -334,10 +334,10 @@ final class Transactions {
 
   private void apply(PeerSession session, Link link, long number, int correlation, Plan plan) {
     Mark mark = plan.mark;
+    recorder.changing();
     if (mark != null) {
       record(session, link.id(), number, plan, mark);
     } else if (number > 0) {
-      recorder.changing();
       state.links().taken(link.id(), number);
     }
     for (Placed placed : plan.swift) {

@@ -8,9 +8,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What becomes of an exception that nobody foresaw while something of a client's was decided. It is
- * a bug of the broker's. Before the first record of that decision nothing has changed, so it is
- * that decision's refusal, told and counted; behind it, state and journal may differ, and the shard
- * ends. An {@code Error} always ends the process.
+ * a bug of the broker's. While nothing has changed it is that decision's refusal, told and counted;
+ * behind the first change, be that recorded or not, nobody knows what is half done, and the shard
+ * ends. So {@link Recorder#changing} stands before each change that is in no record. An {@code
+ * Error} always ends the process.
  */
 @OwnedBy("shard")
 final class Unforeseen {
@@ -34,7 +35,7 @@ final class Unforeseen {
    *
    * @param what what was decided
    * @param changesBefore {@link Recorder#changes} before it was
-   * @throws RuntimeException the exception itself if something was recorded since, or if the broker
+   * @throws RuntimeException the exception itself if something has changed since, or if the broker
    *     is being closed
    */
   Refusal refusal(RuntimeException bug, String what, long changesBefore) {

@@ -1,0 +1,130 @@
+package io.lightmq.core.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.FaultCode;
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A bug in the middle of a change ends the shard, also if what has changed is in no record; one
+ * before the first change is a refusal.
+ */
+class UnforeseenTest {
+  private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "q");
+  private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "t");
+
+  private final BrokerHarness h = new BrokerHarness(5);
+  private FakePeer peer;
+  private long queue;
+  private DestinationName temporary;
+
+  @BeforeEach
+  void start() throws IOException {
+    h.open();
+    peer = h.attach();
+    queue = h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
+    h.consumer(peer, 2, TOPIC, Subscribe.PLAIN, null);
+    h.consumer(peer, 3, QUEUE, Subscribe.BROWSE, null);
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.CreateTemporary(peer, c, DestinationKind.TEMPORARY_QUEUE));
+    temporary = ((Peer.Reply.TemporaryCreated) h.reply(peer, c)).destination();
+    long own = h.producer(peer, QUEUE);
+    assertThat(h.receipt(peer, h.publish(peer, own, 0, "swift", "other"))).isEqualTo(FaultCode.OK);
+  }
+
+  /** From here on a part of the broker is missing, so that whoever uses it throws. */
+  private void lose(String... path) throws ReflectiveOperationException {
+    Object at = h.broker;
+    for (String name : List.of(path).subList(0, path.length - 1)) {
+      at = field(at, name).get(at);
+    }
+    field(at, path[path.length - 1]).set(at, null);
+  }
+
+  private static Field field(Object of, String name) throws NoSuchFieldException {
+    Field field = of.getClass().getDeclaredField(name);
+    field.setAccessible(true);
+    return field;
+  }
+
+  private Command attach(int id, DestinationName name, Subscribe subscribe, String named) {
+    return new Command.AttachConsumer(
+        peer, h.nextCorrelation(), id, 1, name, subscribe, named, null, false, false, true);
+  }
+
+  /** What changes before the dispatcher's lines are used. */
+  enum Door {
+    DETACH,
+    LOST,
+    EXPEL,
+    CLOSE_CONSUMER,
+    CLOSE_SESSION,
+    OPEN_QUEUE,
+    OPEN_PLAIN,
+    OPEN_SHARED
+  }
+
+  private Command command(Door door) {
+    return switch (door) {
+      case DETACH -> new Command.Detach(peer, true);
+      case LOST -> new Command.Detach(peer, false);
+      case EXPEL -> new Command.Expel(peer, FaultCode.PROTOCOL_ERROR, "enough");
+      case CLOSE_CONSUMER -> new Command.DetachConsumer(peer, h.nextCorrelation(), 1);
+      case CLOSE_SESSION -> new Command.CloseSession(peer, h.nextCorrelation(), 1);
+      case OPEN_QUEUE -> attach(4, QUEUE, Subscribe.QUEUE, null);
+      case OPEN_PLAIN -> attach(4, TOPIC, Subscribe.PLAIN, null);
+      case OPEN_SHARED -> attach(4, TOPIC, Subscribe.SHARED, "s");
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aBugBehindTheFirstChangeEndsTheShard(Door door) throws Exception {
+    lose("shard", "parts", "dispatcher", "lines", "lines");
+    ends(command(door));
+  }
+
+  @Test
+  void aTemporaryDestinationThatIsHalfDeletedEndsTheShard() throws Exception {
+    lose("shard", "parts", "commands", "consuming", "subscribing", "counters");
+    ends(new Command.DeleteTemporary(peer, h.nextCorrelation(), temporary));
+  }
+
+  private void ends(Command command) {
+    h.broker.submit(command);
+    assertThatThrownBy(() -> h.loops.runUntilIdle()).isInstanceOf(NullPointerException.class);
+    assertThat(peer.replies).doesNotContainKey(h.nextCorrelation() - 1);
+    assertThat(peer.disconnects).isEmpty();
+  }
+
+  @Test
+  void aBugBeforeTheFirstChangeOfAnAcknowledgementIsRefused() throws Exception {
+    var got = h.pull(peer, 1, 1).get(0).range();
+    lose("shard", "parts", "commands", "consuming", "settlements");
+    assertThat(h.acknowledge(peer, 1, queue, got).toString()).contains("changed nothing");
+    assertThat(h.broker.failure()).isNotDone();
+  }
+
+  @Test
+  void aRunForWhoseRoomABugIsAskedGivesItsBytesBack() throws Exception {
+    lose("shard", "parts", "publishing", "admission");
+    int before = h.releasedBytes;
+    h.publish(peer, queue, 1, "x");
+    h.loops.runUntilIdle();
+    assertThat(peer.disconnects).singleElement().asString().contains("changed nothing");
+    assertThat(h.releasedBytes).isGreaterThan(before);
+    assertThat(h.broker.failure()).isNotDone();
+    assertThat(h.admin("destination.show", Map.of("name", "q"))).contains("\"backlog\":2");
+  }
+}
