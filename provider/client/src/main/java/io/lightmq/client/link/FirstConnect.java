@@ -67,7 +67,8 @@ final class FirstConnect {
   }
 
   /** Waits for the outcome of one try. */
-  static void await(CompletableFuture<Void> opened, ClientUri uri, long millis) throws LinkException {
+  static void await(CompletableFuture<Void> opened, ClientUri uri, long millis)
+      throws LinkException {
     try {
       opened.get(millis, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
