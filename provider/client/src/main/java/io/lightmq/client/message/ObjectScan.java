@@ -196,7 +196,7 @@ final class ObjectScan {
       return scan.deepest;
     } catch (Malformed e) {
       if (scan.hasOwnForm) {
-        throw new OwnForm(e.getMessage());
+        throw new OwnForm(String.valueOf(e.getMessage()));
       }
       throw e;
     } catch (BufferUnderflowException | IndexOutOfBoundsException e) {

@@ -263,11 +263,8 @@ public record ObjectTrust(Set<String> packages) {
       Class<?> found =
           Class.forName(
               className, false, context == null ? ObjectTrust.class.getClassLoader() : context);
-      if (Externalizable.class.isAssignableFrom(found)) {
-        return true;
-      }
-      found.getDeclaredMethod("readObject", ObjectInputStream.class);
-      return true;
+      return Externalizable.class.isAssignableFrom(found)
+          || found.getDeclaredMethod("readObject", ObjectInputStream.class) != null;
     } catch (ClassNotFoundException | NoSuchMethodException | LinkageError e) {
       return false;
     }

@@ -75,6 +75,10 @@ final class BrokerOptions {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     String secret = findPassword();
+    if (secret != null && secret.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), "the password is empty; a password has at least one character");
+    }
     String answer;
     try (AdminLink link = AdminLink.open(host, port, secret == null ? null : user, secret)) {
       answer = link.run(verb, arguments);

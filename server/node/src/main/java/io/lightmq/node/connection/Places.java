@@ -1,10 +1,7 @@
 package io.lightmq.node.connection;
 
 import io.netty.channel.Channel;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +10,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The places of a broker's connections. Who has not said yet who he is stands in a pool of its own
- * and takes no place of a user; when it is full, or the half of it that one address may have, the
- * oldest of the address that has the most has to go, so that whoever floods pushes out his own.
- * Some places are kept for users who manage the broker.
+ * and takes no place of a user; when it is full, or the half of it that one address may have, one
+ * of them has to go for the one that comes, see {@link Crowd}. Some places are kept for users who
+ * manage the broker.
  *
  * <p>Any thread; a lock is taken once for each step of a connection's life, not for its frames, and
  * never while the log is written.
@@ -35,8 +32,7 @@ final class Places {
   private final Logger log;
   private final int most;
   private final LongSupplier nanos;
-  private final Map<Channel, String> halfOpen = new LinkedHashMap<>();
-  private final Map<String, Integer> perAddress = new HashMap<>();
+  private final Crowd halfOpen = new Crowd(HALF_OPEN, HALF_OPEN_PER_ADDRESS);
   private final Set<Channel> taken = new HashSet<>();
   private long refused;
   private long untold;
@@ -68,37 +64,7 @@ final class Places {
   }
 
   private synchronized @Nullable Channel enter(Channel channel, String address) {
-    halfOpen.put(channel, address);
-    int own = perAddress.merge(address, 1, Integer::sum);
-    Channel gone = null;
-    if (own > HALF_OPEN_PER_ADDRESS) {
-      gone = oldest(address);
-    } else if (halfOpen.size() > HALF_OPEN) {
-      gone = oldest(greediest(address));
-    }
-    if (gone != null) {
-      leaveHalfOpen(gone);
-    }
-    return gone;
-  }
-
-  private String greediest(String otherwise) {
-    String found = otherwise;
-    for (Map.Entry<String, Integer> each : perAddress.entrySet()) {
-      if (each.getValue() > perAddress.getOrDefault(found, 0)) {
-        found = each.getKey();
-      }
-    }
-    return found;
-  }
-
-  private @Nullable Channel oldest(String address) {
-    for (Map.Entry<Channel, String> each : halfOpen.entrySet()) {
-      if (each.getValue().equals(address)) {
-        return each.getKey();
-      }
-    }
-    return null;
+    return halfOpen.enter(channel, address);
   }
 
   /**
@@ -115,21 +81,14 @@ final class Places {
   }
 
   private synchronized boolean sit(Channel channel, boolean manages) {
-    leaveHalfOpen(channel);
+    halfOpen.leave(channel);
     return taken.size() < (manages ? most + KEPT_FOR_MANAGERS : most) && taken.add(channel);
   }
 
   /** A connection has gone. */
   synchronized void leave(Channel channel) {
-    leaveHalfOpen(channel);
+    halfOpen.leave(channel);
     taken.remove(channel);
-  }
-
-  private void leaveHalfOpen(Channel channel) {
-    String address = halfOpen.remove(channel);
-    if (address != null) {
-      perAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
-    }
   }
 
   private void refuse(String what, int limit) {

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class PlacesTest {
@@ -62,6 +65,66 @@ class PlacesTest {
     assertThat(places.arrive(late, "10.0.0.2")).isSameAs(most.get(0));
     assertThat(places.take(honest, false)).isTrue();
     assertThat(places.take(late, false)).isTrue();
+  }
+
+  @Test
+  void strangersOfAsManyAddressesAsThereArePlacesKeepNobodyOut() {
+    strangersKeepNobodyOut("127.0.1.%d", "127.0.0.1");
+  }
+
+  @Test
+  void strangersOfAsManyNetworksAsThereArePlacesKeepNobodyOut() {
+    strangersKeepNobodyOut("10.1.%d.7", "192.168.0.1");
+  }
+
+  @Test
+  void strangersOfOneNetworkOfTheNewProtocolKeepNobodyOut() {
+    strangersKeepNobodyOut("2001:db8:0:1:0:0:0:%x", "2001:db8:0:2:0:0:0:1");
+  }
+
+  /** Each stranger comes back at once when he is pushed out; the others come eight at a time. */
+  private void strangersKeepNobodyOut(String strangers, String honest) {
+    Map<Channel, String> addresses = new HashMap<>();
+    for (int i = 0; i < Places.HALF_OPEN; i++) {
+      String address = String.format(Locale.ROOT, strangers, i);
+      addresses.put(arrive(address, 1).get(0), address);
+    }
+    for (int round = 0; round < 100; round++) {
+      List<Channel> users = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        Channel user = new EmbeddedChannel();
+        users.add(user);
+        String back = addresses.remove(places.arrive(user, honest));
+        assertThat(back).as("a stranger was pushed out").isNotNull();
+        Channel again = new EmbeddedChannel();
+        addresses.put(again, back);
+        Channel next = places.arrive(again, back);
+        assertThat(next).as("a stranger pushed out one of his own").isNotIn(users);
+        addresses.remove(next);
+      }
+      users.forEach(places::leave);
+      for (int i = places.halfOpen(); i < Places.HALF_OPEN; i++) {
+        String address = String.format(Locale.ROOT, strangers, i);
+        addresses.put(arrive(address, 1).get(0), address);
+      }
+    }
+  }
+
+  /** Whoever has a network to himself has hundreds of addresses of it. */
+  @Test
+  void aNetworkThatFloodsPushesOutItsOwn() {
+    List<Channel> users = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      users.addAll(arrive("10.2." + i + ".1", 1));
+    }
+    for (int i = 0; i < 5_000; i++) {
+      assertThat(places.arrive(new EmbeddedChannel(), "10.0.0." + i % 250)).isNotIn(users);
+    }
+    for (int i = 0; i < 5_000; i++) {
+      Channel gone = places.arrive(new EmbeddedChannel(), "2001:db8:0:1:0:0:0:" + i);
+      assertThat(gone).isNotIn(users);
+    }
+    assertThat(places.halfOpen()).isEqualTo(Places.HALF_OPEN);
   }
 
   @Test
