@@ -202,8 +202,9 @@ final class Strangers {
     }
     double seconds = (System.nanoTime() - began) / 1e9;
     double rate = (canary.arrived() - before) / seconds;
-    findings.note("%s in %.1f s", result.get(), seconds);
-    return new Measured(rate, seconds, result.get());
+    String did = String.valueOf(result.get());
+    findings.note("%s in %.1f s", did, seconds);
+    return new Measured(rate, seconds, did);
   }
 
   /** What an attack was for. */

@@ -158,7 +158,7 @@ final class Publishing {
       }
     } catch (RuntimeException thrown) {
       Refusal bug = unforeseen.refusal(thrown, "the room for a run", before);
-      finish(session, command.messages());
+      finish(session, command);
       sessions.expel(session, bug.code(), bug.text());
       return true;
     }
