@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -202,7 +203,7 @@ final class Strangers {
     }
     double seconds = (System.nanoTime() - began) / 1e9;
     double rate = (canary.arrived() - before) / seconds;
-    String did = String.valueOf(result.get());
+    Attack.Result did = Objects.requireNonNull(result.get(), "the attack has ended");
     findings.note("%s in %.1f s", did, seconds);
     return new Measured(rate, seconds, did);
   }
