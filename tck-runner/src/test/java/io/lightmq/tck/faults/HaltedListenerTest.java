@@ -87,7 +87,9 @@ class HaltedListenerTest {
             broker.maxTransactionBytes(),
             80,
             0,
-            0);
+            0,
+            broker.namedBytes(),
+            1_000);
     UserStore users = UserStore.open(directory, true, false);
     node =
         Node.start(

@@ -27,6 +27,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.File;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.MalformedURLException;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -192,7 +193,7 @@ class NettyVersionsTest {
       own.add(of.getProtectionDomain().getCodeSource().getLocation());
     }
     JavaClasses classes =
-        new ClassFileImporter().importPaths(own.stream().map(NettyVersionsTest::path).toList());
+        new ClassFileImporter().importUrls(own.stream().map(NettyVersionsTest::classesOf).toList());
     Set<String> missing = new TreeSet<>();
     int seen = 0;
     try (URLClassLoader oldest = applicationWith(OLDEST)) {
@@ -215,6 +216,15 @@ class NettyVersionsTest {
 
   private static Path path(URL location) {
     return Path.of(URI.create(location.toString()));
+  }
+
+  /** A folder as it is, a jar as what is in it. */
+  private static URL classesOf(URL location) {
+    try {
+      return location.getPath().endsWith(".jar") ? new URL("jar:" + location + "!/") : location;
+    } catch (MalformedURLException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static boolean isThere(ClassLoader loader, AccessTarget target) {

@@ -28,15 +28,12 @@ import org.jspecify.annotations.Nullable;
  * them, for the oldest in flight to it. All else that was in flight returns uncounted. If the link
  * comes back, its process lives and nothing has failed: what its loss had counted is taken back,
  * unless the broker has ended meanwhile. A message whose last attempt that was waits for the link
- * for {@value #GRACE_MILLIS} ms before it becomes a dead letter.
+ * before it becomes a dead letter, for as long as temporary destinations wait for theirs.
  */
 @OwnedBy("shard")
 final class Attempts {
   /** Ranges of one consumer that a lost connection is charged with, at most; the rest is not. */
   private static final int MAX_BEGUN = 4_096;
-
-  /** So long a message that would be a dead letter waits for the link that was lost. */
-  static final long GRACE_MILLIS = 60_000;
 
   /** What so many lost links are charged with can be taken back, those that were lost last. */
   private static final int MAX_LINKS = 10_000;
@@ -57,13 +54,18 @@ final class Attempts {
   private final Counters counters;
   private final Publishing.Admission admission;
 
+  /** So long a message that would be a dead letter waits for the link that was lost. */
+  private final long graceMillis;
+
   Attempts(
       Recorder recorder,
       DeadLetters deadLetters,
       Withheld withheld,
       Ready ready,
       Counters counters,
-      Publishing.Admission admission) {
+      Publishing.Admission admission,
+      long graceMillis) {
+    this.graceMillis = graceMillis;
     this.recorder = recorder;
     this.deadLetters = deadLetters;
     this.withheld = withheld;
@@ -111,7 +113,7 @@ final class Attempts {
       for (long at = range.from(); at < range.from() + range.count(); at++) {
         counters.redelivered++;
         if (subscription.isExhausted(range.lane(), at)) {
-          if (lost && withheld.withhold(subscription, range.lane(), at, GRACE_MILLIS)) {
+          if (lost && withheld.withhold(subscription, range.lane(), at, graceMillis)) {
             continue;
           }
           exhausted(subscription, range.lane(), at, last);

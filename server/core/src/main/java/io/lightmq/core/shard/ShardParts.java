@@ -125,7 +125,15 @@ final class ShardParts {
     LetterScan scans = new LetterScan(reads, later::soon, recorder, unforeseen);
     DeadLetterAdministration letters = new DeadLetterAdministration(state, scans, retries, time);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
-    Attempts attempts = new Attempts(recorder, deadLetters, withheld, ready, counters, later);
+    Attempts attempts =
+        new Attempts(
+            recorder,
+            deadLetters,
+            withheld,
+            ready,
+            counters,
+            later,
+            settings.temporaryGraceMillis());
     this.sessions =
         new Sessions(
             state,
