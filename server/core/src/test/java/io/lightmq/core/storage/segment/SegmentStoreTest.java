@@ -395,15 +395,25 @@ final class SegmentStoreTest {
   }
 
   @Test
-  void aDamagedEntryInTheJournalIsNotCopied() throws IOException {
+  void aDamagedEntryInTheJournalIsCopiedAsItIsAndFoundWhenItIsRead() throws IOException {
     TestLane lane = new TestLane(1, 4, journal).publishMany(0, 40, 100);
     journal.flip(lane.plan().runs().iterator().next().journalOffset() + 3_000);
-    SegmentStore store = open(SMALL);
-
-    assertThatThrownBy(() -> destage(store, Set.of(), lane))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining("crc");
-    assertThat(disk.list("segments")).isEmpty();
+    int damaged = 0;
+    try (SegmentStore store = open(SMALL);
+        SegmentReader reader = store.newReader()) {
+      DestagePlan plan = new DestagePlan(42, List.of(lane.plan()), Set.of());
+      Piece piece = store.destage(plan, journal, () -> false).pieces().get(0);
+      assertThat(piece.count()).isEqualTo(40);
+      for (long sequence = 0; sequence < 40; sequence++) {
+        try {
+          ByteBuffer into = ByteBuffer.allocate(10_000);
+          assertThat(reader.read(piece, sequence, sequence, Wanted.ALL, into).count()).isEqualTo(1);
+        } catch (SegmentException.Damaged e) {
+          damaged++;
+        }
+      }
+    }
+    assertThat(damaged).as("the one whose bit was flipped").isEqualTo(1);
   }
 
   @Test
