@@ -89,7 +89,7 @@ class HaltedListenerTest {
             0,
             0,
             broker.namedBytes(),
-            1_000);
+            0); // a process that has halted does not come back
     UserStore users = UserStore.open(directory, true, false);
     node =
         Node.start(

@@ -113,7 +113,9 @@ final class Attempts {
       for (long at = range.from(); at < range.from() + range.count(); at++) {
         counters.redelivered++;
         if (subscription.isExhausted(range.lane(), at)) {
-          if (lost && withheld.withhold(subscription, range.lane(), at, graceMillis)) {
+          if (lost
+              && graceMillis > 0
+              && withheld.withhold(subscription, range.lane(), at, graceMillis)) {
             continue;
           }
           exhausted(subscription, range.lane(), at, last);
