@@ -115,7 +115,12 @@ final class Attempts {
         if (subscription.isExhausted(range.lane(), at)) {
           if (lost
               && graceMillis > 0
-              && withheld.withhold(subscription, range.lane(), at, graceMillis)) {
+              && withheld.withhold(
+                  subscription,
+                  range.lane(),
+                  at,
+                  graceMillis,
+                  (of, lane, sequence) -> waitedInVain(of, lane, sequence, last))) {
             continue;
           }
           exhausted(subscription, range.lane(), at, last);
@@ -123,7 +128,8 @@ final class Attempts {
         }
         long delay = settings.redelivery().delayMillis(subscription.attempts(range.lane(), at));
         if (delay > 0 && settings.order() == RedeliveryOrder.NON_BLOCKING) {
-          withheld.withhold(subscription, range.lane(), at, delay);
+          Withheld.Due due = lost ? Withheld.IS_FREE : null;
+          withheld.withhold(subscription, range.lane(), at, delay, due);
         } else {
           int key = subscription.isSpread() ? consumer.view().key(range.lane(), at) : -1;
           longestMillis.merge(key, delay, Math::max);
@@ -155,6 +161,13 @@ final class Attempts {
       bytes += consumer == null ? 0 : RecordBytes.ofAttempts(mine(consumer, each.ranges()));
     }
     return bytes;
+  }
+
+  private void waitedInVain(
+      Subscription subscription, int lane, long sequence, DeadLetters.LastConsumer last) {
+    if (subscription.isExhausted(lane, sequence)) {
+      exhausted(subscription, lane, sequence, last);
+    }
   }
 
   private void exhausted(

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What waits for its next attempt: single messages, which are in flight to nobody meanwhile, whole
@@ -22,7 +23,17 @@ import java.util.TreeSet;
 final class Withheld {
   static final int MAX_MESSAGES = 100_000;
 
-  private record Waiting(long dueNanos, Subscription subscription, int lane, long sequence) {}
+  /** What becomes of a message whose link has not come back in time; it is free again by then. */
+  interface Due {
+    void due(Subscription subscription, int lane, long sequence);
+  }
+
+  /** It is only free again. */
+  static final Due IS_FREE = (subscription, lane, sequence) -> {};
+
+  /** A message; what waits for a lost link has a due. */
+  private record Waiting(
+      long dueNanos, Subscription subscription, int lane, long sequence, @Nullable Due due) {}
 
   private final Ready ready;
   private final TurnTime time;
@@ -50,6 +61,15 @@ final class Withheld {
 
   /** A free message waits; whether there was room for it. */
   boolean withhold(Subscription subscription, int lane, long sequence, long delayMillis) {
+    return withhold(subscription, lane, sequence, delayMillis, null);
+  }
+
+  /**
+   * A free message waits for the link that was lost with it, which may {@link #release} it; whether
+   * there was room for it.
+   */
+  boolean withhold(
+      Subscription subscription, int lane, long sequence, long delayMillis, @Nullable Due due) {
     var of = subscription.destination().lane(lane);
     if (of == null || messages.size() >= MAX_MESSAGES || !subscription.isFree(lane, sequence)) {
       return false;
@@ -57,7 +77,7 @@ final class Withheld {
     subscription.take(of, sequence, 1);
     subscription.toNobody(lane, sequence, 1);
     messages.add(
-        new Waiting(time.nowNanos() + delayMillis * 1_000_000L, subscription, lane, sequence));
+        new Waiting(time.nowNanos() + delayMillis * 1_000_000L, subscription, lane, sequence, due));
     return true;
   }
 
@@ -109,7 +129,11 @@ final class Withheld {
   void turn() {
     long now = time.nanos();
     while (!messages.isEmpty() && messages.element().dueNanos() - now <= 0) {
-      free(messages.remove());
+      Waiting next = messages.remove();
+      free(next);
+      if (next.due() != null && !next.subscription().isClosed()) {
+        next.due().due(next.subscription(), next.lane(), next.sequence());
+      }
     }
     while (!inTime.isEmpty() && inTime.first().untilNanos() - now <= 0) {
       resume(inTime.first());
@@ -133,11 +157,12 @@ final class Withheld {
     }
   }
 
-  /** Frees what waits of some messages. */
+  /** Frees what of some messages waits for a link, which is back. */
   void release(Subscription subscription, List<SequenceRange> ranges) {
     messages.removeIf(
         each -> {
-          boolean named = each.subscription() == subscription && isIn(ranges, each);
+          boolean named =
+              each.due() != null && each.subscription() == subscription && isIn(ranges, each);
           if (named) {
             free(each);
           }

@@ -117,6 +117,17 @@ class LostLinkTest {
   }
 
   @Test
+  void aLastMessageIsADeadLetterWhenItsWaitIsOverThoughNobodyPulls() {
+    setAttempts(1);
+    begin(connectAndPull(LINK, 1).get(0));
+    lose();
+    h.loops.advance(55_000_000_000L);
+    assertThat(h.broker.metrics().totals().moves().deadLettered()).isZero();
+    h.loops.advance(10_000_000_000L);
+    assertThat(h.admin("destination.show", Map.of("name", "DLQ"))).contains("\"backlog\":1,");
+  }
+
+  @Test
   void aMessageWithOneAttemptWaitsForTheLinkThatHadIt() {
     setAttempts(1);
     List<Received> got = connectAndPull(LINK, 1);
