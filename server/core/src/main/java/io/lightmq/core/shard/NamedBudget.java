@@ -1,6 +1,8 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Links;
 import io.lightmq.wire.entry.FaultCode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -8,9 +10,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The one budget of heap for all that clients can name or leave behind: destinations with their
  * lanes, subscriptions, consumers, connections with their client ids, links and the refusals kept
- * for them. What would go beyond it is refused with figures. The last eighth is left to
- * connections, links and refusals, so that an administrator still gets in and can delete. What one
- * connection makes that ends with it may take a quarter of all.
+ * for them. What would go beyond it is refused with figures.
+ *
+ * <p>Of the last eighth the first half is for connections and for consumers of what is there, so
+ * that whoever fills the rest keeps nobody from draining it. The second half is for links that come
+ * back and for who manages the broker, who can delete. Kept refusals take an eighth at most, half
+ * of that for one user. What one connection makes that ends with it may take a quarter of all.
  *
  * <p>What is there at the start stays, also if it is more than a smaller heap would have taken in;
  * nothing more is taken then.
@@ -29,6 +34,7 @@ final class NamedBudget {
   static final int CLOSED_CONSUMER = 128;
 
   private static final int RESERVE = 8;
+  private static final int LAST = 16;
   private static final int SHARE_OF_CONNECTION = 4;
 
   private final ShardState state;
@@ -82,14 +88,22 @@ final class NamedBudget {
     check(what, bytes, limit - limit / RESERVE);
   }
 
-  /** The same for a connection, a link or a refusal that is kept. */
+  /** The same for what the broker needs itself, or who manages it, or a link that is back. */
   void takeOfReserve(String what, long bytes) {
     check(what, bytes, limit);
   }
 
-  /** Whether a refusal can be kept. */
-  boolean hasRoom(long bytes) {
-    return used() + bytes <= limit;
+  /** The same for a connection. */
+  void takeToConnect(boolean first, String what, long bytes) {
+    check(what, bytes, first ? limit : limit - limit / LAST);
+  }
+
+  /** Whether a refusal can be kept for a link. */
+  boolean mayKeep(Link link, long bytes) {
+    Links links = state.links();
+    return used() + bytes <= limit - limit / RESERVE
+        && links.outcomeBytes() + bytes <= limit / RESERVE
+        && links.outcomeBytesOf(link.owner()) + bytes <= limit / LAST;
   }
 
   private void check(String what, long bytes, long most) {
@@ -114,6 +128,16 @@ final class NamedBudget {
   /** Something is about to be made that ends with its connection. */
   void take(PeerSession session, String what, long bytes) {
     take(what, bytes);
+    checkShare(session, what, bytes);
+  }
+
+  /** A consumer or a browser of something that is there is about to be made. */
+  void takeToConsume(PeerSession session, String what) {
+    check(what, CONSUMER, limit - limit / LAST);
+    checkShare(session, what, CONSUMER);
+  }
+
+  private void checkShare(PeerSession session, String what, long bytes) {
     long own = session.namedBytes();
     long most = limit / SHARE_OF_CONNECTION;
     if (own + bytes > most) {

@@ -17,6 +17,9 @@ public interface Peer {
   /** The user name that is stamped on its messages. */
   String userName();
 
+  /** Whether its user manages the broker, and gets in where others have taken all there is. */
+  boolean manages();
+
   /** Where it comes from, as people should read it. */
   String address();
 

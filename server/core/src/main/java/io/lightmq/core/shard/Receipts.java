@@ -16,8 +16,10 @@ final class Receipts {
   private final Recorder recorder;
   private final Sessions sessions;
   private final NamedBudget budget;
+  private final ShardState state;
 
-  Receipts(Recorder recorder, Sessions sessions, NamedBudget budget) {
+  Receipts(ShardState state, Recorder recorder, Sessions sessions, NamedBudget budget) {
+    this.state = state;
     this.budget = budget;
     this.recorder = recorder;
     this.sessions = sessions;
@@ -70,15 +72,17 @@ final class Receipts {
           session,
           FaultCode.LIMIT_REACHED,
           Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
-    } else if (!budget.hasRoom(Links.heapBytes(refusal.text()))) {
+    } else if (!budget.mayKeep(link, Links.heapBytes(refusal.text()))) {
       sessions.expel(
           session,
           FaultCode.LIMIT_REACHED,
-          "a refusal cannot be kept for this link: what is named and kept takes "
+          "a refusal cannot be kept for this link: refusals take "
+              + state.links().outcomeBytes()
+              + " bytes of heap, and all that is named and kept "
               + budget.used()
               + " of "
               + budget.limit()
-              + " bytes of heap (memory.named-state); attach again later");
+              + " (memory.named-state); attach again to release what is kept for this link");
     } else {
       String kept = Printable.line(refusal.text());
       recorder.record(new Refused(link.id(), number, refusal.code(), kept));

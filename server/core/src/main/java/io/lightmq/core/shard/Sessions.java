@@ -119,6 +119,12 @@ final class Sessions {
       Ownership.check(known.owner(), peer, "link " + known.id());
       checkJumps(command, known);
     }
+    budget.takeToConnect(
+        known != null || peer.manages(),
+        "a connection",
+        NamedBudget.CONNECTION
+            + NamedHeap.text(command.clientId())
+            + (known == null ? Links.LINK_BYTES : 0));
     PeerSession older = byLink.get(command.linkId());
     if (older != null) {
       expel(older, FaultCode.PROTOCOL_ERROR, "a newer connection of this link has attached");
@@ -127,11 +133,6 @@ final class Sessions {
       checkFree(command.clientId(), peer);
     }
     String owner = known == null ? peer.userName() : Ownership.next(known.owner(), peer);
-    budget.takeOfReserve(
-        "a connection",
-        NamedBudget.CONNECTION
-            + NamedHeap.text(command.clientId())
-            + (known == null ? Links.LINK_BYTES : 0));
     if (known != null && !Objects.equals(owner, known.owner())) {
       log.info("Link {} had no owner and belongs to user {} from now on", known.id(), owner);
     }
@@ -164,10 +165,11 @@ final class Sessions {
 
   private void checkMayBeMade(Command.Attach command) {
     String user = command.peer().userName();
-    if (state.links().obstacle(user) != null) {
+    boolean manages = command.peer().manages();
+    if (state.links().obstacle(user, manages) != null) {
       closeIdleLinks(IDLE_CLOSED_AT_ONCE);
     }
-    String obstacle = state.links().obstacle(user);
+    String obstacle = state.links().obstacle(user, manages);
     if (obstacle != null) {
       throw new Refusal(FaultCode.RETRY_LATER, obstacle);
     }
@@ -223,7 +225,8 @@ final class Sessions {
           "this connection has the client id \"" + Printable.of(session.clientId()) + "\" already");
     }
     checkFree(command.clientId(), command.peer());
-    budget.takeOfReserve("a client id", NamedHeap.text(command.clientId()));
+    budget.takeToConnect(
+        command.peer().manages(), "a client id", NamedHeap.text(command.clientId()));
     claim(session, command.clientId());
     subscribing.settle(session);
     recorder.after(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));

@@ -147,7 +147,7 @@ final class ShardParts {
             budget);
     later.sessions = sessions;
     this.settlements = new Settlements(state, time, ready);
-    Receipts receipts = new Receipts(recorder, sessions, budget);
+    Receipts receipts = new Receipts(state, recorder, sessions, budget);
     Transactions transactions =
         new Transactions(
             settings,

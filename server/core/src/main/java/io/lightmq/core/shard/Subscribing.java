@@ -260,7 +260,7 @@ final class Subscribing {
     checkOwner(session, name);
     Selector selector = selector(command.selector());
     settle(session);
-    budget.take(session, "a browser", NamedBudget.CONSUMER);
+    budget.takeToConsume(session, "a browser");
     selectors.take(selector);
     Destination destination = resolve(name, command.mayCreate());
     recorder.changing();
@@ -287,7 +287,7 @@ final class Subscribing {
     checkKind(command, queue);
     checkOwner(session, name);
     settle(session);
-    budget.take(session, "a consumer", NamedBudget.CONSUMER);
+    budget.takeToConsume(session, "a consumer");
     Destination destination = resolve(name, command.mayCreate());
     Subscription subscription =
         switch (command.subscribe()) {

@@ -162,8 +162,11 @@ public final class Link {
 
   void refuse(Outcome outcome) {
     take(outcome.number());
-    outcomes.put(outcome.number(), outcome);
+    Outcome before = outcomes.put(outcome.number(), outcome);
     outcomeBytes += Links.heapBytes(outcome.text());
+    if (before != null) {
+      outcomeBytes -= Links.heapBytes(before.text());
+    }
   }
 
   /** The heap that the kept refusals take. */

@@ -40,6 +40,9 @@ public final class Links {
   private int encoded;
   private long outcomeBytes;
 
+  /** What of it is kept for the links of each user. */
+  private final Map<String, Long> outcomeBytesByOwner = new HashMap<>();
+
   /** What a link takes in the heap without what it keeps, as measured and a little more. */
   public static final int LINK_BYTES = 256;
 
@@ -55,6 +58,27 @@ public final class Links {
     return (long) LINK_BYTES * links.size() + outcomeBytes;
   }
 
+  /** The heap that kept refusals take. */
+  public long outcomeBytes() {
+    return outcomeBytes;
+  }
+
+  /** The heap that the refusals kept for one user's links take; null is nobody. */
+  public long outcomeBytesOf(@Nullable String user) {
+    return user == null ? 0 : outcomeBytesByOwner.getOrDefault(user, 0L);
+  }
+
+  private void keeps(Link link, long moreBytes) {
+    outcomeBytes += moreBytes;
+    String owner = link.owner();
+    if (owner != null && moreBytes != 0) {
+      long all = outcomeBytesByOwner.merge(owner, moreBytes, Long::sum);
+      if (all == 0) {
+        outcomeBytesByOwner.remove(owner);
+      }
+    }
+  }
+
   /** How many there are. */
   public int size() {
     return links.size();
@@ -65,10 +89,15 @@ public final class Links {
     return links.get(id);
   }
 
-  /** Why a user can have no further link, null if it can. */
-  public @Nullable String obstacle(String user) {
+  /**
+   * Why a user can have no further link, null if it can.
+   *
+   * @param manages whether it manages the broker: then it gets in whatever others have left behind,
+   *     since its connections are few
+   */
+  public @Nullable String obstacle(String user, boolean manages) {
     int own = byOwner.getOrDefault(user, 0);
-    if (links.size() < MAX_LINKS && own < MAX_OF_USER) {
+    if (manages || (links.size() < MAX_LINKS && own < MAX_OF_USER)) {
       return null;
     }
     return "the broker keeps "
@@ -110,13 +139,13 @@ public final class Links {
   /** Applies an attach; creates the link, and says whose it is if that is not known. */
   public Link attached(LinkAttached record) {
     Link link = touch(record.link(), record.epoch());
+    keeps(link, -link.outcomeBytes());
     if (link.owner() == null && record.owner() != null) {
       link.owner(record.owner());
       byOwner.merge(record.owner(), 1, Integer::sum);
     }
-    outcomeBytes -= link.outcomeBytes();
     link.attach(record.answersFrom(), record.epoch());
-    outcomeBytes += link.outcomeBytes();
+    keeps(link, link.outcomeBytes());
     return link;
   }
 
@@ -127,8 +156,10 @@ public final class Links {
 
   /** Applies a refusal. */
   public void refused(UUID id, long number, FaultCode code, String text) {
-    touch(id, 0).refuse(new Outcome(number, code, text));
-    outcomeBytes += heapBytes(text);
+    Link link = touch(id, 0);
+    keeps(link, -link.outcomeBytes());
+    link.refuse(new Outcome(number, code, text));
+    keeps(link, link.outcomeBytes());
   }
 
   /** Applies a close. */
@@ -141,7 +172,7 @@ public final class Links {
       if (owner != null) {
         byOwner.computeIfPresent(owner, (user, count) -> count == 1 ? null : count - 1);
       }
-      outcomeBytes -= link.outcomeBytes();
+      keeps(link, -link.outcomeBytes());
     }
   }
 
@@ -221,7 +252,7 @@ public final class Links {
       if (link.owner() != null) {
         byOwner.merge(link.owner(), 1, Integer::sum);
       }
-      outcomeBytes += link.outcomeBytes();
+      keeps(link, link.outcomeBytes());
     }
   }
 }

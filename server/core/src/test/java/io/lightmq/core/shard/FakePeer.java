@@ -26,6 +26,7 @@ class FakePeer implements Peer {
 
   final long connectionId;
   String user = "ada";
+  boolean manages;
   final List<Receipt> receipts = new ArrayList<>();
   final Map<Integer, Reply> replies = new HashMap<>();
   final List<Received> received = new ArrayList<>();
@@ -54,6 +55,11 @@ class FakePeer implements Peer {
   @Override
   public long connectionId() {
     return connectionId;
+  }
+
+  @Override
+  public boolean manages() {
+    return manages;
   }
 
   @Override

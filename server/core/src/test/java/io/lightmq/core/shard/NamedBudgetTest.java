@@ -82,6 +82,79 @@ class NamedBudgetTest {
     h.close();
   }
 
+  private Peer.Reply attach(FakePeer peer, UUID link, long linkEpoch) {
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.Attach(peer, c, link, linkEpoch, 1, null));
+    return h.reply(peer, c);
+  }
+
+  private FakePeer stranger() {
+    FakePeer peer = h.newPeer();
+    peer.user = "mallory";
+    return peer;
+  }
+
+  /** Keeps refusals for links of a stranger until none is kept any more; how many were. */
+  private int fillWithRefusals() {
+    int kept = 0;
+    for (int link = 0; link < 200; link++) {
+      FakePeer peer = stranger();
+      if (!(attach(peer, new UUID(66, link), 1) instanceof Peer.Reply.Attached)) {
+        return kept;
+      }
+      for (int run = 1; run < 1_000 && peer.disconnects.isEmpty(); run++) {
+        int c = h.publish(peer, 999, run, "x");
+        h.loops.runUntil(() -> BrokerHarness.find(peer, c) != null || !peer.disconnects.isEmpty());
+        kept += peer.disconnects.isEmpty() ? 1 : 0;
+      }
+      if (!peer.disconnects.isEmpty()) {
+        return kept;
+      }
+      h.broker.submit(new Command.Detach(peer, false));
+    }
+    throw new AssertionError("nothing was refused");
+  }
+
+  @Test
+  void whoFillsItWithRefusalsKeepsOthersRefusalsAndConnectionsOut() throws Exception {
+    FakePeer peer = start(8 * MIB);
+    int kept = fillWithRefusals();
+    assertThat(kept).as("half an eighth").isBetween(1_500, 3_500);
+    assertThat(h.receipt(peer, h.publish(peer, 999, 1, "x"))).isEqualTo(FaultCode.DESTINATION_GONE);
+    assertThat(attach(h.newPeer(), new UUID(1, 1), 1)).isInstanceOf(Peer.Reply.Attached.class);
+    h.crash(false);
+    h.open();
+    assertThat(attach(h.newPeer(), new UUID(1, 2), 1)).isInstanceOf(Peer.Reply.Attached.class);
+    h.close();
+  }
+
+  @Test
+  void whatIsFullIsDrainedByWhoComesAndManagedByWhoMay() throws Exception {
+    FakePeer peer = start(MIB);
+    int made = fillWithQueues(peer);
+    FakePeer known = h.attach(new UUID(5, 5), 1, 1, null);
+    assertThat(h.tryConsumer(known, 1, queue(0), Subscribe.QUEUE, null))
+        .as("a consumer of what is there")
+        .isInstanceOf(Peer.Reply.ConsumerAttached.class);
+    h.broker.submit(new Command.Detach(known, false));
+    Peer.Reply last = null;
+    for (int i = 0; i < 200 && !(last instanceof Peer.Reply.Failed); i++) {
+      last = attach(stranger(), new UUID(66, i), 1);
+    }
+    assertRefused(last, "a connection", "of 983040");
+    assertThat(attach(h.newPeer(), new UUID(5, 5), 2))
+        .as("a link that comes back")
+        .isInstanceOf(Peer.Reply.Attached.class);
+    FakePeer manager = h.newPeer();
+    manager.manages = true;
+    assertThat(attach(manager, new UUID(7, 7), 1)).isInstanceOf(Peer.Reply.Attached.class);
+    for (int i = 1; i < made; i++) {
+      h.admin("destination.delete", Map.of("name", "queue." + i));
+    }
+    assertThat(attach(h.newPeer(), new UUID(8, 8), 1)).isInstanceOf(Peer.Reply.Attached.class);
+    h.close();
+  }
+
   @Test
   void aStoreOfABrokerWithMoreHeapStartsAndTakesNoMore() throws Exception {
     FakePeer peer = start(4 * MIB);
@@ -191,9 +264,9 @@ class NamedBudgetTest {
         full = peer.disconnects.isEmpty() ? null : peer;
       }
     }
-    assertThat(kept).isBetween(2_500, 5_000);
+    assertThat(kept).as("half an eighth, for one user").isBetween(250, 400);
     assertThat(full).isNotNull();
-    assertThat(full.disconnects.get(0)).startsWith("LIMIT_REACHED").contains("of 1048576 bytes");
+    assertThat(full.disconnects.get(0)).startsWith("LIMIT_REACHED").contains("of 1048576 ");
     h.close();
     h.open();
     assertThat(named().bytes()).isLessThanOrEqualTo(MIB);

@@ -211,7 +211,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   @Override
   public boolean authenticated(Principal principal, long connectionId, long features) {
     Rights rights = new Rights(principal, door.security().authorizer());
-    if (!places.take(channel, rights.permits(Action.MANAGE, Rights.BROKER))) {
+    boolean manages = rights.permits(Action.MANAGE, Rights.BROKER);
+    if (!places.take(channel, manages)) {
       end(
           FaultCode.LIMIT_REACHED,
           "this broker has at most " + door.settings().connections() + " connections open at once");
@@ -222,6 +223,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             channel,
             connectionId,
             principal.name(),
+            manages,
             door.settings().outboundBytes(),
             door.settings().maxFrameBytes(),
             door.deliveries(),

@@ -36,6 +36,7 @@ final class Outbound implements Peer {
   private final Channel channel;
   private final long connectionId;
   private final String userName;
+  private final boolean manages;
   private final int outboundBytes;
   private final int maxFrameBytes;
   private final DeliveryBudget budget;
@@ -121,6 +122,7 @@ final class Outbound implements Peer {
       Channel channel,
       long connectionId,
       String userName,
+      boolean manages,
       int outboundBytes,
       int maxFrameBytes,
       DeliveryBudget budget,
@@ -128,6 +130,7 @@ final class Outbound implements Peer {
     this.channel = channel;
     this.connectionId = connectionId;
     this.userName = userName;
+    this.manages = manages;
     this.outboundBytes = outboundBytes;
     this.maxFrameBytes = maxFrameBytes;
     this.budget = budget;
@@ -148,6 +151,11 @@ final class Outbound implements Peer {
   @Override
   public String userName() {
     return userName;
+  }
+
+  @Override
+  public boolean manages() {
+    return manages;
   }
 
   @Override
