@@ -14,7 +14,7 @@ public record Damage(long from, long through, IOException cause) {
 
   /**
    * What a failed read says of some sequences that it was to read; null if it does not say that
-   * their bytes are damaged: a file could not be opened, or the broker ends.
+   * bytes of theirs are damaged: a file could not be opened, or the broker ends.
    */
   public static @Nullable Damage of(@Nullable IOException failure, long first, long last) {
     long from;
@@ -28,8 +28,10 @@ public record Damage(long from, long through, IOException cause) {
     } else {
       return null;
     }
-    from = Math.max(first, from);
-    return new Damage(from, Math.max(from, Math.min(last, through)), failure);
+    if (through < first || from > last) {
+      return null; // it is elsewhere, and nothing that was to be read may be called damaged for it
+    }
+    return new Damage(Math.max(first, from), Math.min(last, through), failure);
   }
 
   /** What a fetch that brought nothing says. */

@@ -531,7 +531,9 @@ final class Sifter {
     failures.remove(view);
     long next = view.nextUnsifted(task.lane, task.reached);
     Damage damage = Damage.of(failure, next, task.lane.last());
-    if (damage != null && damage.from() == next && taker.damaged(view, task.lane, damage)) {
+    // Spans that lack the id are passed over, and then all below the damage was looked at too.
+    boolean reached = damage != null && (damage.from() == next || task.passed != null);
+    if (damage != null && reached && taker.damaged(view, task.lane, damage)) {
       view.sifted(task.lane, damage.through() + 1);
       taker.sifted(view);
     } else {

@@ -93,6 +93,25 @@ final class BrokerHarness {
         5_000);
   }
 
+  /** The same settings with other segments. */
+  static BrokerSettings withSegments(BrokerSettings of, SegmentSettings segments) {
+    return new BrokerSettings(
+        of.defaultSettings(),
+        of.createOnFirstUse(),
+        of.rules(),
+        of.windowBytes(),
+        of.volatileBytes(),
+        of.overflowBytes(),
+        of.journal(),
+        segments,
+        of.ballastBytes(),
+        of.maxMessageBytes(),
+        of.maxTransactionBytes(),
+        of.flushIntervalMillis(),
+        of.minFreeBytes(),
+        of.idleReclaimMillis());
+  }
+
   /** The same settings with another budget for what clients can name. */
   static BrokerSettings withNamed(BrokerSettings of, long namedBytes) {
     return new BrokerSettings(

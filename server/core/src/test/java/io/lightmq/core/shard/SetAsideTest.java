@@ -6,9 +6,12 @@ import io.lightmq.core.shard.Command.Subscribe;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.DiskFile;
+import io.lightmq.core.storage.segment.SegmentSettings;
+import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.MessageWriter;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -312,6 +315,58 @@ class SetAsideTest {
       h.close();
     }
     h.open();
+  }
+
+  /** Beyond what an index of ids knows, spans without the id are passed over, not read. */
+  @Test
+  void aSelectorForAnIdLooksOnBehindDamageInASpanBehindOthersThatItPassedOver() throws Exception {
+    int many = (1 << 16) + 1_500;
+    h.settings =
+        BrokerHarness.withSegments(
+            BrokerHarness.settings(4 << 20, 1 << 20),
+            new SegmentSettings(
+                4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20));
+    h.open();
+    FakePeer sender = h.attach();
+    long id = h.producer(sender, QUEUE);
+    MessageWriter writer = new MessageWriter(1 << 12);
+    for (int from = 0, run = 1; from < many; from += 100, run++) {
+      ByteBuffer all = ByteBuffer.allocate(1 << 16);
+      for (int n = from; n < from + 100; n++) {
+        writer
+            .start(BodyType.TEXT, 4, true, 0, 0)
+            .correlationId("c" + n)
+            .textBody("m" + n + "-" + "x".repeat(100))
+            .finish();
+        all.putInt(writer.length()).put(writer.array(), 0, writer.length());
+      }
+      int c = h.nextCorrelation();
+      h.broker.submit(new Command.Publish(sender, c, id, run, 100, h.bytes(all.flip())));
+      assertThat(h.receipt(sender, c)).isEqualTo(FaultCode.OK);
+    }
+    h.close();
+    for (int n = many - 700; n < many - 300; n++) {
+      flip(n); // among them the first of the span in which what is looked for lies
+    }
+    h.open();
+    peer = h.attach(new UUID(1, h.nextCorrelation()), 1, 1, null);
+    for (int consumer = 1; consumer <= 2; consumer++) {
+      int wanted = many - 301 + consumer;
+      h.tryConsumer(
+          peer,
+          consumer,
+          QUEUE,
+          Subscribe.QUEUE,
+          null,
+          "JMSCorrelationID = 'c" + wanted + "'",
+          false);
+      List<Received> got = List.of();
+      for (int pull = 0; pull < 20 && got.isEmpty(); pull++) {
+        got = h.pull(peer, consumer, 7);
+        h.loops.advance(2_000_000_000L);
+      }
+      assertThat(got).extracting(SetAsideTest::number).containsExactly(wanted);
+    }
   }
 
   @Test
