@@ -311,8 +311,7 @@ final class Administration {
               + " consumers; close them or delete with force");
     }
     long backlog = destination.backlog();
-    sessions.forgetTemporary(destination);
-    subscribing.delete(destination);
+    sessions.delete(destination);
     return new JsonWriter()
         .beginObject()
         .text("deleted", destination.name().name())

@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.NamedHeap;
@@ -17,9 +18,11 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -93,9 +96,21 @@ final class Sessions {
     return Collections.unmodifiableCollection(byConnection.values());
   }
 
-  /** A temporary destination is about to be deleted by somebody else. */
-  void forgetTemporary(Destination temporary) {
-    byConnection.values().forEach(session -> subscribing.forget(session, temporary));
+  /** Deletes what others may use: for their connections it counts no more. */
+  void delete(Destination destination) {
+    byConnection.values().forEach(session -> subscribing.forget(session, destination));
+    Set<PeerSession> users = new LinkedHashSet<>();
+    for (Subscription subscription : destination.subscriptions()) {
+      for (Consumer consumer : dispatcher.consumers(subscription)) {
+        PeerSession session = byConnection.get(consumer.recipient().outlet().connectionId());
+        if (session != null) {
+          subscribing.uncount(session, subscription);
+          users.add(session);
+        }
+      }
+    }
+    subscribing.delete(destination);
+    users.forEach(subscribing::settle);
   }
 
   /** Deletes temporary destinations whose connection has not come back in time; some of them. */

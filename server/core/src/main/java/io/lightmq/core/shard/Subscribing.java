@@ -466,13 +466,18 @@ final class Subscribing {
       } else if (subscription.consumers() == 0 && !subscription.isClosed()) {
         forget(subscription);
         counters.forget(subscription.destination().id(), subscription.id());
-        if (subscription.kind() == SubscriptionKind.PLAIN) {
-          budget.made(session, -NamedHeap.ofSubscription(null, subscription.clientId()));
-        }
+        uncount(session, subscription);
         subscription.destination().close(subscription);
       }
     }
     settle(session);
+  }
+
+  /** A subscription that ends with its connection counts for it no more. */
+  void uncount(PeerSession session, Subscription ended) {
+    if (ended.kind() == SubscriptionKind.PLAIN) {
+      budget.made(session, -NamedHeap.ofSubscription(null, ended.clientId()));
+    }
   }
 
   private void forget(Subscription ended) {

@@ -228,6 +228,18 @@ class NamedBudgetTest {
   }
 
   @Test
+  void whatAnAdministratorDeletesUnderItsConsumersCountsForThemNoMore() throws Exception {
+    FakePeer peer = start(MIB);
+    for (int i = 0; i < 300; i++) {
+      assertThat(h.tryConsumer(peer, i, TOPIC, Subscribe.PLAIN, null))
+          .as("consumer %d", i)
+          .isInstanceOf(Peer.Reply.ConsumerAttached.class);
+      h.admin("destination.delete", Map.of("name", "t", "force", "true"));
+    }
+    h.close();
+  }
+
+  @Test
   void consumersAndTheirSubscriptionsGoWithTheirConnection() throws Exception {
     FakePeer peer = start(8 * MIB);
     h.producer(peer, queue(1));
