@@ -29,6 +29,7 @@ final class Fuzz {
 
   /** At the least; a short run has fewer than the third that a long one has. */
   private static final double CHANGED = 0.1;
+
   private static final int ATTACKERS = 24;
   private static final long CANARY_PAUSE_MILLIS = 3;
   private static final double TO_CLIENTS = 0.03;
