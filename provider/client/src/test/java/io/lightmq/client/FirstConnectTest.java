@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.Connection;
-import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
 import jakarta.jms.JMSSecurityException;
 import java.util.List;
@@ -63,10 +62,8 @@ class FirstConnectTest {
     plain.createConnection("", null).close();
     plain.createQueueConnection("", "").close();
     plain.createTopicConnection("", null).close();
-    for (JMSContext context :
-        List.of(plain.createContext("", ""), plain.createContext("", null, 1))) {
-      context.close();
-    }
+    plain.createContext("", "").close(); // the scripted broker answers one connection at a time
+    plain.createContext("", null, 1).close();
     LightmqConnectionFactory bean = factory("");
     bean.setUser("");
     bean.setPassword("");

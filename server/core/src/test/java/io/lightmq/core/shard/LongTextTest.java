@@ -388,9 +388,9 @@ class LongTextTest {
       submit(sender, persistent ? i + 1 : 0, 2 * LONG, 0, 3, i);
     }
     bench.loops.runUntilIdle();
-    searchers(ORDERS, QUEUE, MANY);
+    searchers(ORDERS, QUEUE, 12);
     List<Integer> pulls = new ArrayList<>();
-    for (int i = 1; i <= MANY; i++) {
+    for (int i = 1; i <= 12; i++) {
       pulls.add(bench.nextCorrelation());
       bench.broker.submit(new Command.Pull(reader, i, pulls.get(i - 1), 3, 1 << 22, 5_000));
     }
