@@ -30,11 +30,13 @@ import org.jspecify.annotations.Nullable;
  *   <li>It is made of link and number with the store's key, so the link gets it again, also from
  *       the next process on this store, and nobody else does.
  *   <li>When a connection is lost, its temporary destinations stay with what is in them, for the
- *       grace, until their link is back: {@value #MOST_AWAY} at most, {@value #MOST_AWAY_OF_LINK}
- *       of a link; what is beyond goes at once, as all do when a connection closes in order.
+ *       grace, until their link is back: {@value #MOST_AWAY} at most, half of them of one user,
+ *       {@value #MOST_AWAY_OF_LINK} of a link; what is beyond goes at once, as all do when a
+ *       connection closes in order.
  *   <li>For as long after a start, a name that this process has not deleted may be of a link that
- *       comes back: what is sent to it waits, in {@value #MOST_AWAITED} destinations at most and
- *       {@value #MOST_AWAITED_BY_LINK} of one sender; beyond that the answer is RETRY_LATER.
+ *       comes back: what is sent to it waits, in {@value #MOST_AWAITED} destinations at most, half
+ *       of them of one user who sends and {@value #MOST_AWAITED_BY_LINK} of one sender; beyond that
+ *       the answer is RETRY_LATER.
  * </ul>
  *
  * <p>All of them are volatile destinations like others, and count like them.
@@ -59,6 +61,9 @@ final class Temporaries {
   /** One whose connection is lost. */
   private record Away(UUID linkId, String user, Destination destination, long untilNanos) {}
 
+  /** One that somebody has sent to before its link came back. */
+  private record Awaited(Destination destination, UUID sender, String user) {}
+
   private final Mac mac;
   private final TurnTime time;
   private final long graceNanos;
@@ -68,11 +73,13 @@ final class Temporaries {
   private final LinkedHashMap<DestinationName, Away> away = new LinkedHashMap<>();
 
   private final Map<UUID, Set<DestinationName>> awayOfLink = new HashMap<>();
+  private final Map<String, Integer> awayOfUser = new HashMap<>();
 
   /** Those that somebody has sent to before their link came back after a start. */
-  private final LinkedHashMap<DestinationName, Destination> awaited = new LinkedHashMap<>();
+  private final LinkedHashMap<DestinationName, Awaited> awaited = new LinkedHashMap<>();
 
   private final Map<UUID, Integer> awaitedByLink = new HashMap<>();
+  private final Map<String, Integer> awaitedByUser = new HashMap<>();
 
   /** Whether there may be links that another process on this store has known. */
   private boolean starting;
@@ -131,11 +138,15 @@ final class Temporaries {
     Set<DestinationName> ofLink = awayOfLink.computeIfAbsent(link, l -> new HashSet<>());
     Map<DestinationName, Destination> beyond = new LinkedHashMap<>(mine);
     long until = time.nanos() + graceNanos;
+    String user = session.peer().userName();
     for (Destination each : mine.values()) {
-      if (away.size() >= MOST_AWAY || ofLink.size() >= MOST_AWAY_OF_LINK) {
+      if (away.size() >= MOST_AWAY
+          || awayOfUser.getOrDefault(user, 0) >= MOST_AWAY / 2
+          || ofLink.size() >= MOST_AWAY_OF_LINK) {
         break;
       }
-      away.put(each.name(), new Away(link, session.peer().userName(), each, until));
+      away.put(each.name(), new Away(link, user, each, until));
+      awayOfUser.merge(user, 1, Integer::sum);
       ofLink.add(each.name());
       beyond.remove(each.name());
     }
@@ -152,9 +163,9 @@ final class Temporaries {
       return mine;
     }
     deleted.remove(name);
-    Destination waited = awaited.remove(name);
+    Awaited waited = noLongerAwaited(name);
     if (waited != null) {
-      return waited;
+      return waited.destination();
     }
     Away found = away.get(name);
     if (found == null) {
@@ -178,7 +189,7 @@ final class Temporaries {
   /** It is deleted. */
   void deleted(Destination destination) {
     forget(destination.name());
-    awaited.remove(destination.name());
+    noLongerAwaited(destination.name());
     if (starting && deleted.size() < MOST_DELETED) {
       deleted.add(destination.name());
     }
@@ -189,10 +200,24 @@ final class Temporaries {
     if (gone == null) {
       return;
     }
+    oneLess(awayOfUser, gone.user());
     Set<DestinationName> ofLink = awayOfLink.get(gone.linkId());
     if (ofLink != null && ofLink.remove(name) && ofLink.isEmpty()) {
       awayOfLink.remove(gone.linkId());
     }
+  }
+
+  private @Nullable Awaited noLongerAwaited(DestinationName name) {
+    Awaited gone = awaited.remove(name);
+    if (gone != null) {
+      oneLess(awaitedByLink, gone.sender());
+      oneLess(awaitedByUser, gone.user());
+    }
+    return gone;
+  }
+
+  private static <K> void oneLess(Map<K, Integer> counts, K key) {
+    counts.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
   }
 
   // ---- after a start ----
@@ -211,7 +236,9 @@ final class Temporaries {
       return false;
     }
     int bySender = awaitedByLink.getOrDefault(sender.linkId(), 0);
-    if (awaited.size() >= MOST_AWAITED || bySender >= MOST_AWAITED_BY_LINK) {
+    if (awaited.size() >= MOST_AWAITED
+        || awaitedByUser.getOrDefault(sender.peer().userName(), 0) >= MOST_AWAITED / 2
+        || bySender >= MOST_AWAITED_BY_LINK) {
       throw new Refusal(
           FaultCode.RETRY_LATER,
           "temporary destination "
@@ -229,8 +256,10 @@ final class Temporaries {
 
   /** Somebody sends to a destination that is made for who may come back. */
   void await(PeerSession sender, Destination made) {
-    awaited.put(made.name(), made);
+    String user = sender.peer().userName();
+    awaited.put(made.name(), new Awaited(made, sender.linkId(), user));
     awaitedByLink.merge(sender.linkId(), 1, Integer::sum);
+    awaitedByUser.merge(user, 1, Integer::sum);
   }
 
   // ---- in time ----
@@ -240,11 +269,10 @@ final class Temporaries {
     long now = time.nanos();
     if (starting && now - startUntilNanos >= 0) {
       deleted.clear();
-      awaitedByLink.clear();
       starting = false;
     }
     if (!starting && !awaited.isEmpty()) {
-      return awaited.values().stream().limit(MOST_IN_TURN).toList();
+      return awaited.values().stream().limit(MOST_IN_TURN).map(Awaited::destination).toList();
     }
     return away.values().stream()
         .limit(MOST_IN_TURN)

@@ -9,6 +9,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.TemporaryName;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -229,6 +230,48 @@ class TemporariesTest {
     assertThat(refusal(h, h.attach(), TemporaryName.of(QUEUE, another))).isEqualTo(FaultCode.OK);
     passes(h, 62);
     assertThat(h.admin("destination.list", Map.of())).doesNotContain("temp.");
+    h.close();
+  }
+
+  private static DestinationName invented(int number) {
+    return TemporaryName.of(QUEUE, ByteBuffer.allocate(16).putInt(number).array());
+  }
+
+  @Test
+  void oneUserMayLetHalfOfAllWaitWithAsManyLinksAsItLikes() throws Exception {
+    BrokerHarness h = new BrokerHarness(314).open();
+    ofPredecessor(h);
+    int waiting = 0;
+    FaultCode last = FaultCode.OK;
+    for (int link = 0; link < 20 && last == FaultCode.OK; link++) {
+      FakePeer stranger = h.newPeer();
+      stranger.user = "mallory";
+      int c = h.nextCorrelation();
+      h.broker.submit(new Command.Attach(stranger, c, new UUID(66, link), 1, 1, null));
+      h.reply(stranger, c);
+      for (int i = 0; i < Temporaries.MOST_AWAITED_BY_LINK && last == FaultCode.OK; i++) {
+        last = refusal(h, stranger, invented(waiting));
+        waiting += last == FaultCode.OK ? 1 : 0;
+      }
+    }
+    assertThat(last).isEqualTo(FaultCode.RETRY_LATER);
+    assertThat(waiting).isEqualTo(Temporaries.MOST_AWAITED / 2);
+    assertThat(refusal(h, h.attach(), invented(-1))).isEqualTo(FaultCode.OK);
+    h.close();
+  }
+
+  @Test
+  void whoIsBackIsNotWaitedForAnyMore() throws Exception {
+    BrokerHarness h = new BrokerHarness(315).open();
+    DestinationName name = ofPredecessor(h);
+    FakePeer sender = h.attach();
+    assertThat(refusal(h, sender, name)).isEqualTo(FaultCode.OK);
+    for (int i = 1; i < Temporaries.MOST_AWAITED_BY_LINK; i++) {
+      assertThat(refusal(h, sender, invented(i))).isEqualTo(FaultCode.OK);
+    }
+    assertThat(refusal(h, sender, invented(-1))).isEqualTo(FaultCode.RETRY_LATER);
+    assertThat(create(h, h.attach(LINK, 2, 1, null), QUEUE, 1)).isEqualTo(name);
+    assertThat(refusal(h, sender, invented(-1))).isEqualTo(FaultCode.OK);
     h.close();
   }
 
