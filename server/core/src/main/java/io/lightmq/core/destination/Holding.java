@@ -132,7 +132,7 @@ public final class Holding {
     long at = from;
     while (at < end) {
       long mine = set != null && set.contains(at) ? set.nextAbsent(at) : at;
-      long good = Math.min(end, mine > at ? mine : subscription.freeUntil(lane, at, end));
+      long good = Math.min(end, mine > at ? mine : freeUntil(lane, at, end));
       if (good > at) {
         runStart = runStart < 0 ? at : runStart;
         taken += good - at;
@@ -142,13 +142,33 @@ public final class Holding {
           accepted.add(new SequenceRange(lane, runStart, (int) (at - runStart)));
           runStart = -1;
         }
-        at = subscription.takenUntil(lane, at);
+        at = takenUntil(lane, at);
       }
     }
     if (runStart >= 0) {
       accepted.add(new SequenceRange(lane, runStart, (int) (end - runStart)));
     }
     return range.count() - taken;
+  }
+
+  /** Where the free messages that begin at a sequence end, below a limit; itself if not free. */
+  private long freeUntil(int lane, long sequence, long limit) {
+    if (!subscription.isFree(lane, sequence)) {
+      return sequence;
+    }
+    Cursor cursor = subscription.cursor(lane);
+    long end =
+        Math.min(
+            Math.min(limit, cursor.lane.visibleEnd()), cursor.lane.extents.extentEnd(sequence));
+    return cursor.inFlight.nextPresent(sequence, cursor.acknowledged.nextPresent(sequence, end));
+  }
+
+  /** The next sequence that may be in another state than this one, which is not free. */
+  private long takenUntil(int lane, long sequence) {
+    Cursor cursor = subscription.cursor(lane);
+    return cursor.acknowledged.contains(sequence)
+        ? cursor.acknowledged.nextAbsent(sequence)
+        : sequence + 1;
   }
 
   private boolean isAll(SequenceRange range) {

@@ -335,29 +335,14 @@ public final class Subscription {
         && !cursor.inFlight.contains(sequence);
   }
 
-  /** Where the free messages that begin at a sequence end, below a limit; itself if not free. */
-  long freeUntil(int lane, long sequence, long limit) {
-    if (!isFree(lane, sequence)) {
-      return sequence;
-    }
-    Cursor cursor = cursor(lane);
-    long end =
-        Math.min(
-            Math.min(limit, cursor.lane.visibleEnd()), cursor.lane.extents.extentEnd(sequence));
-    return cursor.inFlight.nextPresent(sequence, cursor.acknowledged.nextPresent(sequence, end));
-  }
-
-  /** The next sequence that may be in another state than this one, which is not free. */
-  long takenUntil(int lane, long sequence) {
-    Cursor cursor = cursor(lane);
-    return cursor.acknowledged.contains(sequence)
-        ? cursor.acknowledged.nextAbsent(sequence)
-        : sequence + 1;
-  }
-
   /** Whether a message is in flight to anyone. */
   public boolean isInFlight(int lane, long sequence) {
     return cursor(lane).inFlight.contains(sequence);
+  }
+
+  /** Whether a message is in flight to no consumer: it waits for the broker. */
+  public boolean isHeld(int lane, long sequence) {
+    return cursor(lane).isHeld(sequence);
   }
 
   /** Whether anything in a range may have been delivered before. */

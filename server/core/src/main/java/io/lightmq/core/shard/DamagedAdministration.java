@@ -128,13 +128,16 @@ final class DamagedAdministration {
   private String settle(List<Place> places, AsideAction action, String done) {
     long messages = 0;
     for (Place place : places) {
-      for (int at = 0; at < place.ranges().size(); at += RANGES_PER_RECORD) {
-        int to = Math.min(place.ranges().size(), at + RANGES_PER_RECORD);
-        messages += settle(place, place.ranges().subList(at, to), action, messages);
-      }
-      ready.add(place.where());
-      if (action == AsideAction.GIVEN_BACK) {
-        delays.lookAgain(place.where());
+      try {
+        for (int at = 0; at < place.ranges().size(); at += RANGES_PER_RECORD) {
+          int to = Math.min(place.ranges().size(), at + RANGES_PER_RECORD);
+          messages += settle(place, place.ranges().subList(at, to), action, messages);
+        }
+      } finally { // also when there is no room for more: what is done is to be given out
+        ready.add(place.where());
+        if (action == AsideAction.GIVEN_BACK) {
+          delays.lookAgain(place.where());
+        }
       }
     }
     return new JsonWriter().beginObject().number(done, messages).endObject().toString();

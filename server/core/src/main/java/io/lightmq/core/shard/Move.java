@@ -47,9 +47,7 @@ final class Move {
 
   /** Whether the message is still there and nobody else's. */
   boolean isValid() {
-    return !from.isClosed()
-        && from.isUnacknowledged(lane, sequence)
-        && from.isInFlight(lane, sequence);
+    return !from.isClosed() && from.isUnacknowledged(lane, sequence) && from.isHeld(lane, sequence);
   }
 
   /** The message is free again. */

@@ -190,7 +190,7 @@ final class Withheld {
 
   private void free(Waiting waiting) {
     Subscription subscription = waiting.subscription();
-    if (!subscription.isClosed() && subscription.isInFlight(waiting.lane(), waiting.sequence())) {
+    if (!subscription.isClosed() && subscription.isHeld(waiting.lane(), waiting.sequence())) {
       subscription.giveBack(waiting.lane(), waiting.sequence(), 1, false);
       ready.add(subscription);
     }

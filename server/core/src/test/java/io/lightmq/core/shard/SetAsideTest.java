@@ -286,6 +286,45 @@ class SetAsideTest {
   }
 
   @Test
+  void whatWaitsForItsNextAttemptIsGivenOutOnceThoughItIsRetriedMeanwhile() throws Exception {
+    h.open();
+    for (String name : List.of("one", "other")) {
+      peer = h.attach(new UUID(3, name.length()), 1, 1, name);
+      h.consumer(peer, 1, TOPIC, Subscribe.DURABLE, "s");
+      h.broker.submit(new Command.Detach(peer, true));
+      h.loops.runUntilIdle();
+    }
+    send(TOPIC, 0);
+    h.admin("destination.set", Map.of("name", "news", "redelivery-order", "non-blocking"));
+    h.admin("destination.set", Map.of("name", "news", "redelivery-delay", "30s"));
+    h.close();
+    h.open();
+    FakePeer one = h.attach(new UUID(4, 1), 1, 1, "one");
+    long id = h.consumer(one, 1, TOPIC, Subscribe.DURABLE, "s");
+    List<Received> before = new ArrayList<>();
+    while (before.size() < 41) {
+      before.addAll(h.pull(one, 1, 41 - before.size()));
+    }
+    Received failed = before.get(40);
+    h.broker.submit(
+        new Command.Return(
+            one, 0, List.of(new Command.Acked(1, id, List.of(failed.range()))), true));
+    h.loops.runUntilIdle();
+    flip(40);
+    peer = h.attach(new UUID(4, 2), 1, 1, "other");
+    assertThat(drain(h.consumer(peer, 1, TOPIC, Subscribe.DURABLE, "s"))).isEqualTo(without(40));
+    assertThat(damaged("list")).contains("\"messages\":1}");
+    flip(40); // healed
+    assertThat(damaged("retry")).contains("\"retried\":1");
+    List<Integer> got = new ArrayList<>();
+    for (int i = 0; i < 45; i++) {
+      h.pull(one, 1, 1).forEach(each -> got.add(number(each)));
+      h.loops.advance(1_000_000_000L);
+    }
+    assertThat(got).containsOnlyOnce(40).doesNotHaveDuplicates();
+  }
+
+  @Test
   void aLookPassesOverIt() throws Exception {
     stored(QUEUE, 0);
     flip(20);
