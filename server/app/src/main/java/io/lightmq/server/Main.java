@@ -74,9 +74,11 @@ public final class Main implements Runnable {
   }
 
   static CommandLine commandLine() {
+    Mistakes mistakes = new Mistakes();
     return new CommandLine(new Main())
         .setCaseInsensitiveEnumValuesAllowed(true)
-        .setParameterExceptionHandler(new Mistakes());
+        .setParameterExceptionHandler(mistakes)
+        .setExecutionExceptionHandler(mistakes);
   }
 
   @Override

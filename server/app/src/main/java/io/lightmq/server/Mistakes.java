@@ -7,17 +7,31 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * Answers a command line that cannot be understood: what is wrong, the nearest name if one is near,
- * and how to get help. A password is never repeated.
+ * Answers a command line that cannot be understood, or a value of it that cannot be: what is wrong,
+ * the nearest name if one is near, and how to get help. A password is never repeated.
  */
-final class Mistakes implements IParameterExceptionHandler {
+final class Mistakes implements IParameterExceptionHandler, IExecutionExceptionHandler {
+  /** A value that was understood, and that a command cannot do anything with. */
+  @Override
+  public int handleExecutionException(Exception failure, CommandLine at, ParseResult parsed)
+      throws Exception {
+    if (failure instanceof IllegalArgumentException) {
+      return handleParseException(
+          new ParameterException(at, String.valueOf(failure.getMessage()), failure),
+          parsed.originalArgs().toArray(String[]::new));
+    }
+    throw failure; // an error of this program, with all that tells where it is
+  }
+
   @Override
   public int handleParseException(ParameterException mistake, String[] arguments) {
     CommandLine at = mistake.getCommandLine();

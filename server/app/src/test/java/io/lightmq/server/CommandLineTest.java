@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class CommandLineTest {
@@ -88,6 +90,21 @@ class CommandLineTest {
         .contains("'orders' is neither queue nor topic", "queue orders")
         .contains("Help: lightmq destination create --help")
         .doesNotContain("[QUEUE");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "\n"})
+  void anEmptyPasswordIsAMistake(String text) throws IOException {
+    Path file = Files.writeString(directory.resolve("secret"), text);
+    assertThat(execute("status", "--port", "1", "--password-file", file.toString())).isEqualTo(2);
+    assertThat(err.toString()).contains("empty").doesNotContain("Exception");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"70000", "-1"})
+  void aPortThatCannotBeOneIsAMistake(String port) {
+    assertThat(execute("status", "--port", port)).isEqualTo(2);
+    assertThat(err.toString()).doesNotContain("Exception").contains("port");
   }
 
   @Test

@@ -52,19 +52,8 @@ public final class DamagedCommand implements Runnable {
       name = "list",
       description = "Lists what is set aside; the broker's log names file and place.",
       mixinStandardHelpOptions = true)
-  int list(
-      @Mixin BrokerOptions broker,
-      @Mixin Selection selection,
-      @Option(
-              names = "--limit",
-              paramLabel = "N",
-              description = "at most so many ranges, 100 by default, 1000 at most")
-          @Nullable Integer limit) {
-    Map<String, String> arguments = selection.arguments();
-    if (limit != null) {
-      arguments.put("limit", limit.toString());
-    }
-    return broker.run("damaged.list", arguments);
+  int list(@Mixin BrokerOptions broker, @Mixin Selection selection, @Mixin ListLimit limit) {
+    return broker.run("damaged.list", limit.in(selection.arguments()));
   }
 
   @Command(

@@ -55,19 +55,8 @@ public final class DeadLettersCommand implements Runnable {
       name = "list",
       description = "Lists dead letters, oldest first in each priority.",
       mixinStandardHelpOptions = true)
-  int list(
-      @Mixin BrokerOptions broker,
-      @Mixin Selection selection,
-      @Option(
-              names = "--limit",
-              paramLabel = "N",
-              description = "at most so many, 100 by default, 1000 at most")
-          @Nullable Integer limit) {
-    Map<String, String> arguments = selection.arguments();
-    if (limit != null) {
-      arguments.put("limit", limit.toString());
-    }
-    return broker.run("dead-letters.list", arguments);
+  int list(@Mixin BrokerOptions broker, @Mixin Selection selection, @Mixin ListLimit limit) {
+    return broker.run("dead-letters.list", limit.in(selection.arguments()));
   }
 
   @Command(

@@ -47,19 +47,8 @@ public final class DelayedCommand implements Runnable {
       name = "list",
       description = "Lists delayed messages hour by hour, within an hour as they came.",
       mixinStandardHelpOptions = true)
-  int list(
-      @Mixin BrokerOptions broker,
-      @Mixin Selection selection,
-      @Option(
-              names = "--limit",
-              paramLabel = "N",
-              description = "at most so many, 100 by default, 1000 at most")
-          @Nullable Integer limit) {
-    Map<String, String> arguments = selection.arguments();
-    if (limit != null) {
-      arguments.put("limit", limit.toString());
-    }
-    return broker.run("delayed.list", arguments);
+  int list(@Mixin BrokerOptions broker, @Mixin Selection selection, @Mixin ListLimit limit) {
+    return broker.run("delayed.list", limit.in(selection.arguments()));
   }
 
   @Command(

@@ -37,16 +37,11 @@ public final class SubscriptionCommand implements Runnable {
               paramLabel = "ID",
               description = "only those of that client id")
           @Nullable String clientId,
-      @Option(
-              names = "--limit",
-              paramLabel = "N",
-              description = "at most so many, 100 by default, 1000 at most")
-          @Nullable Integer limit) {
+      @Mixin ListLimit limit) {
     Map<String, String> arguments = new LinkedHashMap<>();
     put(arguments, "topic", topic);
     put(arguments, "client-id", clientId);
-    put(arguments, "limit", limit == null ? null : limit.toString());
-    return broker.run("subscription.list", arguments);
+    return broker.run("subscription.list", limit.in(arguments));
   }
 
   @Command(
