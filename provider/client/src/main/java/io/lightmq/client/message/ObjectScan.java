@@ -99,8 +99,11 @@ final class ObjectScan {
   private static final Set<String> MAPS =
       Set.of("java.util.HashMap", "java.util.Hashtable", "java.util.concurrent.ConcurrentHashMap");
 
-  /** Those with elements; the last stands for {@code List.of} and the like. */
-  private static final Set<String> SETS = Set.of("java.util.HashSet", "java.util.CollSer");
+  /** What stands for {@code List.of}, {@code Set.of} and {@code Map.of}, as its one field says. */
+  private static final String IMMUTABLE = "java.util.CollSer";
+
+  private static final int IMMUTABLE_LIST = 1;
+  private static final int IMMUTABLE_SET = 2;
 
   /** In {@code java.util}, but a value: its hash asks for no other. */
   private static final Set<String> VALUES =
@@ -146,6 +149,10 @@ final class ObjectScan {
   private long[] weights = new long[16];
   private boolean[] collections = new boolean[16];
   private String[] kinds = new String[16];
+
+  /** Where the texts begin, with their length in two bytes; 0 for what is no such text. */
+  private int[] texts = new int[16];
+
   private boolean hasOwnForm;
   private int handles;
   private int references;
@@ -237,8 +244,11 @@ final class ObjectScan {
       case TC_REFERENCE:
         return reference();
       case TC_STRING:
+        int begin = in.position();
         skip(Short.toUnsignedInt(in.getShort()));
-        return addOf("java.lang.String");
+        int text = addOf("java.lang.String");
+        texts[text] = begin;
+        return text;
       case TC_LONGSTRING:
         skip(in.getLong());
         return addOf("java.lang.String");
@@ -299,6 +309,7 @@ final class ObjectScan {
       weights = Arrays.copyOf(weights, 2 * handles);
       collections = Arrays.copyOf(collections, 2 * handles);
       kinds = Arrays.copyOf(kinds, 2 * handles);
+      texts = Arrays.copyOf(texts, 2 * handles);
     }
     descriptions[handles] = description;
     weights[handles] = weight;
@@ -462,6 +473,7 @@ final class ObjectScan {
   /** What the part of an object that belongs to one of its classes weighs. */
   private long partOf(Description description, int depth) throws Malformed, TooCostly, Untrusted {
     long weight = 0;
+    int tag = 0;
     boolean external = (description.flags() & SC_EXTERNALIZABLE) != 0;
     hasOwnForm |=
         (external || (description.flags() & SC_WRITE_METHOD) != 0)
@@ -471,6 +483,10 @@ final class ObjectScan {
         if (field.type() == 'L' || field.type() == '[') {
           weight = sum(weight, weightOf(object(depth)));
         } else {
+          tag =
+              description.name().equals(IMMUTABLE) && field.type() == 'I'
+                  ? in.getInt(in.position())
+                  : tag;
           skip(leastBytes(field.type()));
         }
       }
@@ -485,11 +501,13 @@ final class ObjectScan {
       if (MAPS.contains(description.name())) {
         hashed(objects, 2);
         compared(objects, 2, description.name().equals("java.util.Hashtable"));
-      } else if (SETS.contains(description.name())) {
+      } else if (description.name().equals("java.util.HashSet")) {
         hashed(objects, 1);
-        if (!description.name().equals("java.util.CollSer")) {
-          compared(objects, 1, false);
-        }
+        compared(objects, 1, false);
+      } else if (description.name().equals(IMMUTABLE) && tag != IMMUTABLE_LIST) {
+        int each = tag == IMMUTABLE_SET ? 1 : 2;
+        hashed(objects, each);
+        probed(objects, each);
       }
     }
     return weight;
@@ -543,6 +561,10 @@ final class ObjectScan {
       }
     }
     work = sum(work, hasChains ? product(keys, keys) / 2 : product(keys, keys - largest));
+    checkComparisons(keys);
+  }
+
+  private void checkComparisons(long keys) throws TooCostly {
     if (work > maxWork) {
       throw new TooCostly(
           "its sets and maps would take up to "
@@ -552,5 +574,24 @@ final class ObjectScan {
               + " keys whose hashes may be equal; the limit is "
               + maxWork);
     }
+  }
+
+  /** Adds up what it costs to find a place for each key of a table without chains or trees. */
+  private void probed(List<Integer> objects, int each) throws TooCostly {
+    ProbedTable table = new ProbedTable(objects.size() / each + 1);
+    for (int i = 0; i < objects.size(); i += each) {
+      int key = objects.get(i);
+      if (key == NULL || collections[key]) {
+        continue;
+      }
+      int text = texts[key];
+      if (text > 0) {
+        table.text(in.array(), text + Short.BYTES, Short.toUnsignedInt(in.getShort(text)));
+      } else {
+        table.other();
+      }
+    }
+    work = sum(work, table.steps());
+    checkComparisons(table.keys());
   }
 }

@@ -238,6 +238,39 @@ class HostileObjectsTest {
     }
   }
 
+  @Test
+  void immutableTablesWhoseKeysMeetAreRefused() throws Exception {
+    List<String> texts = new ArrayList<>();
+    Map<String, Integer> map = new HashMap<>();
+    for (int i = 0; i < 8_000; i++) {
+      texts.add(textOfEqualHash(i));
+      map.put(textOfEqualHash(i), i);
+    }
+    refused(NOBODY, bytes(Set.copyOf(texts)), "8000", "keys");
+    refused(NOBODY, bytes(Map.copyOf(map)), "8000", "keys");
+    List<Locale> locales = new ArrayList<>();
+    for (int i = 0; i < 8_000; i++) {
+      locales.add(new Locale("", "", "v" + i));
+    }
+    refused(NOBODY, bytes(Set.copyOf(locales)), "8000", "keys");
+    assertThat(NOBODY.read(bytes(List.copyOf(locales)))).isEqualTo(locales);
+  }
+
+  @Test
+  void immutableTablesOfHonestKeysAreRead() throws Exception {
+    Map<String, Integer> map = new HashMap<>();
+    for (int i = 0; i < 50_000; i++) {
+      map.put("schl\u00fcssel \u20ac" + i, i);
+    }
+    assertThat(NOBODY.read(bytes(Map.copyOf(map)))).isEqualTo(map);
+    assertThat(NOBODY.read(bytes(Set.copyOf(map.keySet())))).isEqualTo(map.keySet());
+    List<String> meeting = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      meeting.add(textOfEqualHash(i));
+    }
+    assertThat(NOBODY.read(bytes(Set.copyOf(meeting)))).isEqualTo(Set.copyOf(meeting));
+  }
+
   /** The same, built side by side, so that nothing is nested deeply in the stream. */
   @Test
   void listsThatShareListsAreRefusedWhenASetHasOne() throws Exception {
