@@ -15,13 +15,16 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * This build beside another one on the same machine. In each round each build has a new broker and
- * a new client process; each load runs on both, one right after the other, in the order ABBA,
- * because a machine is not the same a minute later.
+ * This build beside another one on the same machine. Each build has a broker and a client process,
+ * new ones every few rounds, because no two Java processes compile the same code in the same way.
+ * They are warmed up with all loads first: in its first half minute a Java process works mostly for
+ * its compilers, and a measurement there compares how much code the builds have. In a round each
+ * load runs on both, in the order ABBA, because a machine is not the same a minute later.
  */
 final class Paired {
 
-  private static final long WARM_UP_MILLIS = 1_000;
+  private static final long WARM_UP_MILLIS = 6_000;
+  private static final int ROUNDS_OF_A_PROCESS = 3;
 
   private final Path work;
   private final Path otherHome;
@@ -49,8 +52,8 @@ final class Paired {
               .formatted(rounds, MedianRatio.MIN_PAIRS));
     }
     Map<PairedLoad, List<Double>> ratios = new EnumMap<>(PairedLoad.class);
-    for (int round = 1; round <= rounds; round++) {
-      round(round, ratios);
+    for (int first = 1; first <= rounds; first += ROUNDS_OF_A_PROCESS) {
+      rounds(first, Math.min(rounds, first + ROUNDS_OF_A_PROCESS - 1), ratios);
     }
     boolean kept = true;
     for (PairedLoad load : PairedLoad.values()) {
@@ -75,9 +78,9 @@ final class Paired {
     return ratios.computeIfAbsent(load, any -> new ArrayList<>());
   }
 
-  private void round(int round, Map<PairedLoad, List<Double>> ratios)
+  private void rounds(int first, int last, Map<PairedLoad, List<Double>> ratios)
       throws IOException, InterruptedException {
-    Path folder = work.resolve("round-" + round);
+    Path folder = work.resolve("rounds-from-" + first);
     BrokerSetup mine = BrokerSetup.in(folder.resolve("this"));
     BrokerSetup others = BrokerSetup.in(folder.resolve("other")).withHome(otherHome);
     String classPath = System.getProperty("java.class.path");
@@ -85,22 +88,37 @@ final class Paired {
         BrokerProcess other = BrokerProcess.start(others);
         LoadClient client = LoadClient.start(broker.setup().uri(), classPath);
         LoadClient otherClient = LoadClient.start(other.setup().uri(), otherClassPath(classPath))) {
-      for (PairedLoad load : PairedLoad.values()) {
-        // A b b a: neither is always the first, nor always behind the other's last load.
-        boolean first = (round + load.ordinal()) % 2 == 0;
-        client.perSecond(load, WARM_UP_MILLIS);
-        otherClient.perSecond(load, WARM_UP_MILLIS);
-        double before = (first ? client : otherClient).perSecond(load, millis);
-        double after = (first ? otherClient : client).perSecond(load, millis);
-        double here = first ? before : after;
-        double there = first ? after : before;
-        of(load, ratios).add(here / there);
-        System.out.printf(
-            "round %2d  %-24s this %,10.0f /s   other %,10.0f /s   ratio %.3f%n",
-            round, load.title(), here, there, here / there);
+      warmUp(client, otherClient);
+      for (int round = first; round <= last; round++) {
+        for (PairedLoad load : PairedLoad.values()) {
+          of(load, ratios).add(ratio(round, load, client, otherClient));
+        }
       }
     }
     delete(folder);
+  }
+
+  private double ratio(int round, PairedLoad load, LoadClient client, LoadClient otherClient)
+      throws IOException {
+    boolean first = (round + load.ordinal()) % 2 == 0; // neither is always outside
+    LoadClient a = first ? client : otherClient;
+    LoadClient b = first ? otherClient : client;
+    double outer = a.perSecond(load, millis / 2);
+    double inner = b.perSecond(load, millis / 2) + b.perSecond(load, millis / 2);
+    outer += a.perSecond(load, millis / 2);
+    double here = (first ? outer : inner) / 2;
+    double there = (first ? inner : outer) / 2;
+    System.out.printf(
+        "round %2d  %-24s this %,10.0f /s   other %,10.0f /s   ratio %.3f%n",
+        round, load.title(), here, there, here / there);
+    return here / there;
+  }
+
+  private static void warmUp(LoadClient client, LoadClient otherClient) throws IOException {
+    for (PairedLoad load : PairedLoad.values()) {
+      client.perSecond(load, WARM_UP_MILLIS);
+      otherClient.perSecond(load, WARM_UP_MILLIS);
+    }
   }
 
   private String otherClassPath(String classPath) throws IOException {
