@@ -36,6 +36,10 @@ final class Strangers {
 
   private static final double KEPT_RATE = 0.8;
   private static final long QUIET_MILLIS = 2_000;
+
+  /** A Java process that is younger works mostly for its compilers. */
+  private static final long WARM_UP_MILLIS = 15_000;
+
   private static final long LOG_LIMIT_BYTES = 2 << 20;
   private static final int HANDLES = 1_024;
   private static final double SHORT_SECONDS = 1;
@@ -133,7 +137,7 @@ final class Strangers {
   /** Beside the listener first, so that the broker is in the same state for both rates. */
   private void attack(Attack attack, BrokerProcess broker, Canary canary)
       throws HarnessException, IOException, JMSException, InterruptedException {
-    Thread.sleep(QUIET_MILLIS);
+    Thread.sleep(WARM_UP_MILLIS);
     String uri = broker.setup().uri("connectTimeoutMillis=5000");
     Measured stock;
     try (Listener listener = new Listener()) {
