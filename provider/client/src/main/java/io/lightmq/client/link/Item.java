@@ -6,6 +6,7 @@ import io.lightmq.client.link.BrokerLink.Target;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.TemporaryName;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
@@ -65,6 +66,15 @@ abstract sealed class Item {
         + (kind.isTemporary() ? "" : "; send to one of that name with a new producer");
   }
 
+  /**
+   * Whether a message to this target goes where it was sent at first. A destination with another id
+   * was made anew and is another one, except a temporary one: only its link can make that name
+   * again, and a broker that starts anew gives it another id.
+   */
+  private static boolean isSame(Target target, long sentTo) {
+    return sentTo == target.destinationId() || TemporaryName.is(target.destination().name());
+  }
+
   abstract Frame frame(ByteBufAllocator allocator);
 
   abstract void done(@Nullable LinkException failure);
@@ -94,7 +104,7 @@ abstract sealed class Item {
 
     @Override
     @Nullable LinkException hopeless(Set<Target> gone) {
-      return gone.contains(target) || destinationId != target.destinationId()
+      return gone.contains(target) || !isSame(target, destinationId)
           ? new LinkException(
               FaultCode.DESTINATION_GONE,
               target.destination().name() + " was deleted while the connection was lost")
@@ -108,7 +118,8 @@ abstract sealed class Item {
         messages.writeInt(sending.message.length);
         messages.writeBytes(sending.message);
       }
-      return new Frame.Publish(correlation, destinationId, number, sendings.size(), messages);
+      return new Frame.Publish(
+          correlation, target.destinationId(), number, sendings.size(), messages);
     }
 
     @Override
@@ -170,7 +181,7 @@ abstract sealed class Item {
       long[] sent = sentIds;
       for (int i = 0; i < sends.size(); i++) {
         Target target = sends.get(i).target();
-        if (gone.contains(target) || (sent != null && sent[i] != target.destinationId())) {
+        if (gone.contains(target) || (sent != null && !isSame(target, sent[i]))) {
           return new LinkException(
               FaultCode.TRANSACTION_ROLLED_BACK,
               "the transaction is rolled back: "
@@ -183,8 +194,10 @@ abstract sealed class Item {
 
     @Override
     Frame frame(ByteBufAllocator allocator) {
-      long[] destinationIds = sentIds == null ? currentIds() : sentIds;
-      sentIds = destinationIds;
+      long[] destinationIds = currentIds();
+      if (sentIds == null) {
+        sentIds = destinationIds;
+      }
       List<Frame.StagedRun> runs = new ArrayList<>();
       int from = 0;
       while (from < sends.size()) {

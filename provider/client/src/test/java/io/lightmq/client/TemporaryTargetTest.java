@@ -1,0 +1,101 @@
+package io.lightmq.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.TemporaryName;
+import jakarta.jms.Connection;
+import jakarta.jms.JMSException;
+import jakarta.jms.MessageProducer;
+import jakarta.jms.Queue;
+import jakarta.jms.Session;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What is on its way to a temporary destination when the broker dies. The broker that starts anew
+ * has the destination under the same name, but with another id.
+ */
+class TemporaryTargetTest {
+  private static final String REPLIES =
+      TemporaryName.of(DestinationKind.TEMPORARY_QUEUE, new byte[TemporaryName.BYTES]).name();
+  private static final long NEW_ID = 999;
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private ScriptedBroker broker;
+  private Connection connection;
+
+  @BeforeEach
+  void start() throws Exception {
+    broker = new ScriptedBroker();
+    broker.nothingThere();
+    connection = new LightmqConnectionFactory(broker.uri("&batchBytes=1")).createConnection();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    connection.close();
+    broker.close();
+    threads.shutdown();
+    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(ClientThreads.alive()).isEmpty();
+  }
+
+  private CompletableFuture<Void> begin(Unchecked.Action call) {
+    CompletableFuture<Void> future = new CompletableFuture<>();
+    threads.execute(
+        () -> {
+          try {
+            call.run();
+            future.complete(null);
+          } catch (JMSException | RuntimeException e) {
+            future.completeExceptionally(e);
+          }
+        });
+    return future;
+  }
+
+  private void restart() throws Exception {
+    broker.on(
+        Frame.AttachProducer.class,
+        attach -> List.of(new Frame.ProducerAttached(attach.correlation(), NEW_ID)));
+    broker.cut();
+  }
+
+  @Test
+  void aReplyIsSentAgainToTheSameName() throws Exception {
+    Session session = connection.createSession(Session.AUTO_ACKNOWLEDGE);
+    Queue replies = session.createQueue(REPLIES);
+    MessageProducer producer = session.createProducer(replies);
+    CompletableFuture<Void> sent = begin(() -> producer.send(session.createTextMessage("a")));
+    Frame.Publish first = broker.expect(Frame.Publish.class);
+    assertThat(first.destinationId()).isNotEqualTo(NEW_ID);
+    restart();
+    Frame.Publish again = broker.expect(Frame.Publish.class);
+    assertThat(again.destinationId()).isEqualTo(NEW_ID);
+    assertThat(again.number()).isEqualTo(first.number());
+    broker.receipt(again);
+    sent.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aCommitWithAReplyIsSentAgainToTheSameName() throws Exception {
+    Session session = connection.createSession(Session.SESSION_TRANSACTED);
+    session.createProducer(session.createQueue(REPLIES)).send(session.createTextMessage("a"));
+    CompletableFuture<Void> committed = begin(session::commit);
+    Frame.Commit first = broker.expect(Frame.Commit.class);
+    restart();
+    Frame.Commit again = broker.expect(Frame.Commit.class);
+    assertThat(again.runs()).extracting(Frame.StagedRun::destinationId).containsExactly(NEW_ID);
+    assertThat(again.number()).isEqualTo(first.number());
+    broker.receipt(again);
+    committed.get(10, TimeUnit.SECONDS);
+  }
+}
