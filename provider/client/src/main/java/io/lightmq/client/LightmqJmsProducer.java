@@ -4,6 +4,7 @@ import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.message.Foreign;
 import io.lightmq.client.message.LightmqMessage;
 import io.lightmq.client.message.Properties;
+import io.lightmq.client.message.SendRules;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.CompletionListener;
 import jakarta.jms.DeliveryMode;
@@ -147,10 +148,7 @@ final class LightmqJmsProducer implements JMSProducer {
 
   @Override
   public JMSProducer setDeliveryMode(int mode) {
-    if (mode != DeliveryMode.PERSISTENT && mode != DeliveryMode.NON_PERSISTENT) {
-      throw JmsFaults.unchecked(
-          JmsFaults.invalidArgument("the delivery mode is 1 or 2, not " + mode));
-    }
+    Unchecked.run(() -> SendRules.checkMode(mode));
     deliveryMode = mode;
     return this;
   }
@@ -162,10 +160,7 @@ final class LightmqJmsProducer implements JMSProducer {
 
   @Override
   public JMSProducer setPriority(int newPriority) {
-    if (newPriority < 0 || newPriority > 9) {
-      throw JmsFaults.unchecked(
-          JmsFaults.invalidArgument("a priority is 0 to 9, not " + newPriority));
-    }
+    Unchecked.run(() -> SendRules.checkPriority(newPriority));
     priority = newPriority;
     return this;
   }
@@ -177,10 +172,7 @@ final class LightmqJmsProducer implements JMSProducer {
 
   @Override
   public JMSProducer setTimeToLive(long millis) {
-    if (millis < 0) {
-      throw JmsFaults.unchecked(
-          JmsFaults.invalidArgument("the time to live is at least 0 ms, not " + millis));
-    }
+    Unchecked.run(() -> SendRules.checkTimeToLive(millis));
     timeToLiveMillis = millis;
     return this;
   }
@@ -192,7 +184,7 @@ final class LightmqJmsProducer implements JMSProducer {
 
   @Override
   public JMSProducer setDeliveryDelay(long millis) {
-    Unchecked.run(() -> LightmqProducer.checkDelay(millis));
+    Unchecked.run(() -> SendRules.checkDelay(millis));
     deliveryDelayMillis = millis;
     return this;
   }

@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.message.SendRules;
 import jakarta.jms.CompletionListener;
 import jakarta.jms.DeliveryMode;
 import jakarta.jms.Destination;
@@ -66,9 +67,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   @Override
   public void setDeliveryMode(int mode) throws JMSException {
     requireOpen();
-    if (mode != DeliveryMode.PERSISTENT && mode != DeliveryMode.NON_PERSISTENT) {
-      throw JmsFaults.invalidArgument("the delivery mode is 1 or 2, not " + mode);
-    }
+    SendRules.checkMode(mode);
     deliveryMode = mode;
   }
 
@@ -81,9 +80,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   @Override
   public void setPriority(int newPriority) throws JMSException {
     requireOpen();
-    if (newPriority < 0 || newPriority > 9) {
-      throw JmsFaults.invalidArgument("a priority is 0 to 9, not " + newPriority);
-    }
+    SendRules.checkPriority(newPriority);
     priority = newPriority;
   }
 
@@ -96,9 +93,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   @Override
   public void setTimeToLive(long millis) throws JMSException {
     requireOpen();
-    if (millis < 0) {
-      throw JmsFaults.invalidArgument("the time to live is at least 0 ms, not " + millis);
-    }
+    SendRules.checkTimeToLive(millis);
     timeToLiveMillis = millis;
   }
 
@@ -111,14 +106,8 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   @Override
   public void setDeliveryDelay(long millis) throws JMSException {
     requireOpen();
-    checkDelay(millis);
+    SendRules.checkDelay(millis);
     deliveryDelayMillis = millis;
-  }
-
-  static void checkDelay(long millis) throws JMSException {
-    if (millis < 0) {
-      throw JmsFaults.invalidArgument("the delivery delay is at least 0 ms, not " + millis);
-    }
   }
 
   @Override

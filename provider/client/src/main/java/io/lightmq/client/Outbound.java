@@ -6,6 +6,7 @@ import io.lightmq.client.link.LinkException;
 import io.lightmq.client.message.Envelope;
 import io.lightmq.client.message.LightmqMessage;
 import io.lightmq.client.message.Messages;
+import io.lightmq.client.message.SendRules;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageId;
@@ -229,17 +230,9 @@ final class Outbound {
   }
 
   private static void check(Options options) throws JMSException {
-    if (options.deliveryMode() != DeliveryMode.PERSISTENT
-        && options.deliveryMode() != DeliveryMode.NON_PERSISTENT) {
-      throw JmsFaults.invalidArgument("the delivery mode is 1 or 2, not " + options.deliveryMode());
-    }
-    if (options.priority() < 0 || options.priority() > 9) {
-      throw JmsFaults.invalidArgument("a priority is 0 to 9, not " + options.priority());
-    }
-    if (options.timeToLiveMillis() < 0) {
-      throw JmsFaults.invalidArgument(
-          "the time to live is at least 0 ms, not " + options.timeToLiveMillis());
-    }
+    SendRules.checkMode(options.deliveryMode());
+    SendRules.checkPriority(options.priority());
+    SendRules.checkTimeToLive(options.timeToLiveMillis());
   }
 
   private byte[] encode(LightmqMessage message, Envelope envelope) throws JMSException {

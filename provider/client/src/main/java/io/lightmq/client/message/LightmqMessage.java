@@ -376,9 +376,7 @@ public abstract class LightmqMessage implements Message {
 
   @Override
   public final void setJMSDeliveryMode(int mode) throws JMSException {
-    if (mode != DeliveryMode.PERSISTENT && mode != DeliveryMode.NON_PERSISTENT) {
-      throw JmsFaults.invalidArgument("the delivery mode is 1 or 2, not " + mode);
-    }
+    SendRules.checkMode(mode);
     deliveryMode = mode;
   }
 
@@ -431,9 +429,7 @@ public abstract class LightmqMessage implements Message {
 
   @Override
   public final void setJMSPriority(int priority) throws JMSException {
-    if (priority < 0 || priority > 9) {
-      throw JmsFaults.invalidArgument("a priority is 0 to 9, not " + priority);
-    }
+    SendRules.checkPriority(priority);
     this.priority = priority;
   }
 
