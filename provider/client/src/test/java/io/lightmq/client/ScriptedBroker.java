@@ -36,7 +36,7 @@ import java.util.function.Function;
  * A broker that is played by a test over real TCP and the real codec. What a test does not script,
  * such as handshake and sessions, answers by itself; the other frames wait for {@link #expect}.
  */
-final class ScriptedBroker implements AutoCloseable {
+public final class ScriptedBroker implements AutoCloseable {
   private static final long WAIT_SECONDS = 10;
 
   private final ServerSocket server;
@@ -53,7 +53,7 @@ final class ScriptedBroker implements AutoCloseable {
   private volatile List<Frame.NumberedOutcome> outcomes = List.of();
   private volatile long knownSince = Frame.Attached.UNTOLD;
 
-  ScriptedBroker() throws IOException {
+  public ScriptedBroker() throws IOException {
     server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     on(Frame.Begun.class, begun -> List.of());
     on(Frame.Hello.class, hello -> List.of(welcome()));
@@ -85,14 +85,14 @@ final class ScriptedBroker implements AutoCloseable {
     acceptor.start();
   }
 
-  static Frame.Welcome welcome() {
+  public static Frame.Welcome welcome() {
     return new Frame.Welcome(1, 0, new UUID(1, 2), 16 << 20, 4 << 20, 1 << 20, 10_000);
   }
 
   // ---- the script ----
 
   /** Answers all frames of a kind from now on. */
-  <F extends Frame> void on(Class<F> type, Function<F, List<Frame>> answer) {
+  public <F extends Frame> void on(Class<F> type, Function<F, List<Frame>> answer) {
     scripts.put(type, frame -> answer.apply(type.cast(frame)));
   }
 
@@ -135,16 +135,20 @@ final class ScriptedBroker implements AutoCloseable {
   }
 
   /** All frames of a kind that have come, answered by themselves or not. */
-  <F extends Frame> List<F> seen(Class<F> type) {
+  public <F extends Frame> List<F> seen(Class<F> type) {
     return log.stream().filter(type::isInstance).map(type::cast).toList();
   }
 
+  /** Sends to the connection that was opened last. */
   void send(Frame frame) {
+    send(socket, frame);
+  }
+
+  private static void send(Socket current, Frame frame) {
     ByteBuf bytes = FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT);
     try {
       byte[] array = new byte[bytes.readableBytes()];
       bytes.readBytes(array);
-      Socket current = socket;
       synchronized (current) {
         current.getOutputStream().write(array);
         current.getOutputStream().flush();
@@ -197,7 +201,7 @@ final class ScriptedBroker implements AutoCloseable {
   }
 
   /** How many connections the client holds open. */
-  long connected() {
+  public long connected() {
     return readers.stream().filter(Thread::isAlive).count();
   }
 
@@ -249,11 +253,11 @@ final class ScriptedBroker implements AutoCloseable {
 
   // ---- the network ----
 
-  int port() {
+  public int port() {
     return server.getLocalPort();
   }
 
-  String uri(String options) {
+  public String uri(String options) {
     return "lightmq://127.0.0.1:" + port() + "?reconnectDelayMillis=5&lingerMillis=1000" + options;
   }
 
@@ -287,7 +291,7 @@ final class ScriptedBroker implements AutoCloseable {
         if (script == null) {
           frames.add(frame);
         } else {
-          script.apply(frame).forEach(this::send);
+          script.apply(frame).forEach(answer -> send(from, answer));
         }
       }
     } catch (EOFException | SocketException e) {
