@@ -18,23 +18,25 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Applications that do what they should not, at the worst moment. */
 class AttackTest {
-  private final ExecutorService threads = Executors.newCachedThreadPool();
   private final CountDownLatch inListener = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final LinkedBlockingQueue<String> got = new LinkedBlockingQueue<>();
+
+  @RegisterExtension
+  final ScriptedBrokerExtension rig = new ScriptedBrokerExtension().interruptingThreads();
+
   private ScriptedBroker broker;
   private PlayedQueue queue;
   private Connection connection;
@@ -43,22 +45,17 @@ class AttackTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     queue = new PlayedQueue(broker);
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     goOn.countDown();
-    connection.close();
-    broker.close();
-    threads.shutdownNow();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private void open(int mode) throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     session = connection.createSession(mode);
     consumer = session.createConsumer(session.createQueue("orders"));
     connection.start();
@@ -214,7 +211,7 @@ class AttackTest {
                 throw new AssertionError(e);
               }
             },
-            threads);
+            rig.threads());
     Thread setting = setter.get(10, TimeUnit.SECONDS);
     await().until(() -> setting.getState() == Thread.State.WAITING);
     goOn.countDown();
@@ -304,7 +301,7 @@ class AttackTest {
                   assertThat(Thread.interrupted()).isTrue();
                 };
           };
-      all.add(CompletableFuture.runAsync(() -> ran(close), threads));
+      all.add(CompletableFuture.runAsync(() -> ran(close), rig.threads()));
       for (CompletableFuture<Void> each : all) {
         each.get(20, TimeUnit.SECONDS);
       }
@@ -351,6 +348,6 @@ class AttackTest {
             }
           }
         },
-        threads);
+        rig.threads());
   }
 }
