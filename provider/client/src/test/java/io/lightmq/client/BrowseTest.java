@@ -14,24 +14,23 @@ import jakarta.jms.TextMessage;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a browser asks the broker, and what becomes of it when the broker does not answer. */
 class BrowseTest {
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     open("");
   }
 
@@ -39,17 +38,8 @@ class BrowseTest {
     if (connection != null) {
       connection.close();
     }
-    connection = new LightmqConnectionFactory(broker.uri(options)).createConnection();
+    connection = rig.connect(options);
     session = connection.createSession();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    connection.close();
-    broker.close();
-    threads.shutdown();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private Enumeration<?> look() throws JMSException {
@@ -59,17 +49,18 @@ class BrowseTest {
 
   private CompletableFuture<String> next(Enumeration<?> messages) {
     CompletableFuture<String> future = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            future.complete(
-                messages.hasMoreElements()
-                    ? ((TextMessage) messages.nextElement()).getText()
-                    : "the end");
-          } catch (JMSException | RuntimeException e) {
-            future.completeExceptionally(e);
-          }
-        });
+    rig.threads()
+        .execute(
+            () -> {
+              try {
+                future.complete(
+                    messages.hasMoreElements()
+                        ? ((TextMessage) messages.nextElement()).getText()
+                        : "the end");
+              } catch (JMSException | RuntimeException e) {
+                future.completeExceptionally(e);
+              }
+            });
     return future;
   }
 
