@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CloseRacesTest {
   private final CountDownLatch converting = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private PlayedQueue queue;
   private Connection connection;
@@ -33,20 +36,17 @@ class CloseRacesTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     queue = new PlayedQueue(broker);
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     goOn.countDown();
-    connection.close();
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private void open(int mode) throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     session = connection.createSession(mode);
     MessageConsumer made = session.createConsumer(session.createQueue("orders"));
     consumer = (LightmqConsumer) made;
