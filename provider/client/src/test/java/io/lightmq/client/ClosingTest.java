@@ -20,20 +20,22 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Threads that close while listeners run, while others close too, and while interrupted. */
 class ClosingTest {
-  private final ExecutorService threads = Executors.newCachedThreadPool();
   private final CountDownLatch inListener = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final AtomicBoolean ended = new AtomicBoolean();
+
+  @RegisterExtension
+  final ScriptedBrokerExtension rig = new ScriptedBrokerExtension().interruptingThreads();
+
   private ScriptedBroker broker;
   private PlayedQueue queue;
   private LightmqConnectionFactory factory;
@@ -42,34 +44,28 @@ class ClosingTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     queue = new PlayedQueue(broker);
     factory = new LightmqConnectionFactory(broker.uri("&requestTimeoutMillis=5000"));
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     goOn.countDown();
-    if (connection != null) {
-      connection.close();
-    }
-    broker.close();
-    threads.shutdownNow();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private CompletableFuture<Void> begin(Unchecked.Action call) {
     CompletableFuture<Void> future = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            call.run();
-            future.complete(null);
-          } catch (JMSException | RuntimeException | Error e) {
-            future.completeExceptionally(e);
-          }
-        });
+    rig.threads()
+        .execute(
+            () -> {
+              try {
+                call.run();
+                future.complete(null);
+              } catch (JMSException | RuntimeException | Error e) {
+                future.completeExceptionally(e);
+              }
+            });
     return future;
   }
 
@@ -93,7 +89,7 @@ class ClosingTest {
 
   /** A session whose listener has begun and waits. */
   private MessageConsumer listening() throws Exception {
-    connection = factory.createConnection();
+    connection = rig.closing(factory.createConnection());
     session = connection.createSession();
     MessageConsumer consumer = session.createConsumer(session.createQueue("orders"));
     consumer.setMessageListener(waiting(() -> {}));
@@ -248,7 +244,7 @@ class ClosingTest {
 
   @Test
   void theConnectionCanBeUsedWhileAClientIdWaitsForItsAnswer() throws Exception {
-    connection = factory.createConnection();
+    connection = rig.closing(factory.createConnection());
     CompletableFuture<Void> setting = begin(() -> connection.setClientID("late"));
     Frame.SetClientId asked = broker.expect(Frame.SetClientId.class);
     ends(begin(connection::start));
@@ -316,7 +312,7 @@ class ClosingTest {
 
   @Test
   void anInterruptedThreadClosesAProducerWhenItsSendsAreDone() throws Exception {
-    connection = factory.createConnection();
+    connection = rig.closing(factory.createConnection());
     session = connection.createSession();
     MessageProducer producer = session.createProducer(session.createQueue("orders"));
     AtomicBoolean done = new AtomicBoolean();
@@ -342,7 +338,7 @@ class ClosingTest {
 
   @Test
   void aConsumerThatACompletionListenerHasClosedIsDetachedOnce() throws Exception {
-    connection = factory.createConnection();
+    connection = rig.closing(factory.createConnection());
     session = connection.createSession();
     MessageConsumer consumer = session.createConsumer(session.createQueue("orders"));
     MessageProducer producer = session.createProducer(session.createQueue("orders"));
