@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,6 +30,8 @@ class CompletionBoundTest {
 
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final LinkedBlockingQueue<String> told = new LinkedBlockingQueue<>();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -54,7 +57,7 @@ class CompletionBoundTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.on(
         Frame.Publish.class,
         run ->
@@ -63,25 +66,18 @@ class CompletionBoundTest {
 
   private void open(int mode, int sendTimeoutMillis) throws Exception {
     connection =
-        new LightmqConnectionFactory(
-                broker.uri(
-                    "&lingerMillis=0&maxUnconfirmedBytes="
-                        + MAX_BYTES
-                        + "&sendTimeoutMillis="
-                        + sendTimeoutMillis))
-            .createConnection();
+        rig.connect(
+            "&lingerMillis=0&maxUnconfirmedBytes="
+                + MAX_BYTES
+                + "&sendTimeoutMillis="
+                + sendTimeoutMillis);
     session = connection.createSession(mode);
     producer = session.createProducer(session.createQueue("orders"));
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     goOn.countDown();
-    if (connection != null) {
-      connection.close();
-    }
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private int fill(CompletionListener listener) throws JMSException {
