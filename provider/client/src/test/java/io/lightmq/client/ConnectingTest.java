@@ -21,24 +21,20 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ConnectingTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
+    broker = rig.broker();
   }
 
   private LightmqConnectionFactory factory(String options) {
