@@ -17,27 +17,23 @@ import jakarta.jms.TextMessage;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Damaged messages: each receive is an attempt, and what waits behind them is not blocked. */
 class DamagedMessagesTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private PlayedQueue queue;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     queue = new PlayedQueue(broker);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private JMSContext context(int mode) {
@@ -111,7 +107,7 @@ class DamagedMessagesTest {
 
   @Test
   void withoutAcknowledgementsADamagedMessageIsPassedOver() throws Exception {
-    try (var connection = new LightmqConnectionFactory(broker.uri("")).createConnection()) {
+    try (var connection = rig.connect("")) {
       Session session = connection.createSession(LightmqJms.NO_ACKNOWLEDGE);
       MessageConsumer consumer = session.createConsumer(session.createQueue("orders"));
       connection.start();
