@@ -19,9 +19,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A pool whose parts fail, against the connection consumer that feeds it. */
 class FeedingTest {
@@ -38,6 +38,8 @@ class FeedingTest {
   private final AtomicReference<Thread> feeder = new AtomicReference<>();
   private final LinkedBlockingQueue<JMSException> told = new LinkedBlockingQueue<>();
   private final List<String> got = new CopyOnWriteArrayList<>();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension().withPools();
+
   private ScriptedBroker broker;
   private PlayedQueue queue;
   private Connection connection;
@@ -45,17 +47,10 @@ class FeedingTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     queue = new PlayedQueue(broker);
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     connection.setExceptionListener(told::add);
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    connection.close();
-    broker.close();
-    await().until(() -> ClientThreads.alive().isEmpty());
   }
 
   private ConnectionConsumer open(int mode) throws JMSException {
