@@ -14,52 +14,41 @@ import jakarta.jms.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The broker has forgotten the link: nothing that may be stored is sent a second time. */
 class ForgottenLinkTest {
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
   }
 
   private void open() throws JMSException {
-    connection = new LightmqConnectionFactory(broker.uri("&batchBytes=1")).createConnection();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    if (connection != null) {
-      connection.close();
-    }
-    broker.close();
-    threads.shutdown();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(ClientThreads.alive()).isEmpty();
+    connection = rig.connect("&batchBytes=1");
   }
 
   private CompletableFuture<Void> begin(Unchecked.Action call) {
     CompletableFuture<Void> future = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            call.run();
-            future.complete(null);
-          } catch (JMSException | RuntimeException e) {
-            future.completeExceptionally(e);
-          }
-        });
+    rig.threads()
+        .execute(
+            () -> {
+              try {
+                call.run();
+                future.complete(null);
+              } catch (JMSException | RuntimeException e) {
+                future.completeExceptionally(e);
+              }
+            });
     return future;
   }
 
