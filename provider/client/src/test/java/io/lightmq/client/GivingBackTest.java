@@ -19,15 +19,17 @@ import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Messages that go back to the broker, and what is lost with a connection. The broker here answers
  * pulls as a real one does: a pull replaces the parked one, which then gets no answer.
  */
 class GivingBackTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -40,7 +42,7 @@ class GivingBackTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.ok(Frame.Return.class);
     broker.on(
         Frame.Acknowledge.class,
@@ -48,15 +50,8 @@ class GivingBackTest {
     broker.on(Frame.Pull.class, this::answer);
   }
 
-  @AfterEach
-  void stop() throws Exception {
-    connection.close();
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
-  }
-
   private void open(int mode) throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     session = connection.createSession(mode);
     consumer = session.createConsumer(session.createQueue("orders"));
     connection.start();
