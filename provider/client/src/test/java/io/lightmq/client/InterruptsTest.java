@@ -18,9 +18,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Application code that leaves the client's threads interrupted, which is nobody else's affair. */
 class InterruptsTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension().withPools();
+
   private ScriptedBroker broker;
   private PlayedQueue queue;
   private Connection connection;
@@ -28,18 +31,15 @@ class InterruptsTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     queue = new PlayedQueue(broker);
-    connection = new LightmqConnectionFactory(broker.uri("&lingerMillis=0")).createConnection();
+    connection = rig.connect("&lingerMillis=0");
     session = connection.createSession();
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     broker.ok(Frame.Return.class);
-    connection.close();
-    broker.close();
-    await().until(() -> ClientThreads.alive().isEmpty()); // nobody waits for a pool's feeder
   }
 
   @Test
