@@ -19,36 +19,36 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is begun, goes on and goes back while a session or connection is closed, frame by frame. */
 @Timeout(60)
 class ListenersGoOnTest {
-  private final ExecutorService threads = Executors.newCachedThreadPool();
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final List<String> got = new CopyOnWriteArrayList<>();
   private final List<Throwable> failures = new CopyOnWriteArrayList<>();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension().withPools();
+
   private ScriptedBroker broker;
   private Connection connection;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.ok(Frame.Return.class);
     broker.on(
         Frame.Acknowledge.class,
         ack -> ack.correlation() == 0 ? List.of() : List.of(new Frame.Ok(ack.correlation())));
     broker.on(Frame.Commit.class, commit -> List.of(done(commit)));
     broker.on(Frame.Publish.class, run -> List.of(done(run)));
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     connection.start();
   }
 
@@ -61,23 +61,21 @@ class ListenersGoOnTest {
     goOn.countDown();
     connection.close();
     broker.close();
-    threads.shutdown();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    await().until(() -> ClientThreads.alive().isEmpty());
     assertThat(failures).as("what a listener was refused").isEmpty();
   }
 
   private CompletableFuture<Void> begin(Unchecked.Action call) {
     CompletableFuture<Void> future = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            call.run();
-            future.complete(null);
-          } catch (JMSException | RuntimeException | Error e) {
-            future.completeExceptionally(e);
-          }
-        });
+    rig.threads()
+        .execute(
+            () -> {
+              try {
+                call.run();
+                future.complete(null);
+              } catch (JMSException | RuntimeException | Error e) {
+                future.completeExceptionally(e);
+              }
+            });
     return future;
   }
 
@@ -270,7 +268,7 @@ class ListenersGoOnTest {
 
           @Override
           public void start() {
-            threads.execute(session);
+            rig.threads().execute(session);
           }
         };
     connection.createConnectionConsumer(session.createQueue("orders"), null, () -> pooled, 2);
@@ -287,8 +285,7 @@ class ListenersGoOnTest {
   @Test
   void aCompletionListenerThatSendsForEverDoesNotHoldUpTheCloseForEver() throws Exception {
     connection.close();
-    connection =
-        new LightmqConnectionFactory(broker.uri("&requestTimeoutMillis=500")).createConnection();
+    connection = rig.connect("&requestTimeoutMillis=500");
     Session session = connection.createSession();
     var producer = session.createProducer(session.createQueue("orders"));
     CountDownLatch sent = new CountDownLatch(3);
