@@ -18,12 +18,14 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Messages whose sequences do not join into ranges, as competing consumers leave them. */
 class ManyPlacesTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -31,20 +33,13 @@ class ManyPlacesTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.ok(Frame.Return.class);
     broker.nothingThere();
   }
 
-  @AfterEach
-  void stop() throws Exception {
-    connection.close();
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
-  }
-
   private void open(int mode) throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     session = connection.createSession(mode);
     consumer = session.createConsumer(session.createQueue("orders"));
     connection.start();
