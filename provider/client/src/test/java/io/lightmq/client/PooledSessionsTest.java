@@ -18,11 +18,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A connection consumer whose sessions the test runs, against a broker that the test plays. */
 class PooledSessionsTest {
   private final AtomicInteger starts = new AtomicInteger();
   private final List<String> got = new CopyOnWriteArrayList<>();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension().withPools();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -30,8 +33,8 @@ class PooledSessionsTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    broker = rig.broker();
+    connection = rig.connect("");
   }
 
   private void open(int mode) throws JMSException {
@@ -67,11 +70,8 @@ class PooledSessionsTest {
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     broker.ok(Frame.Return.class);
-    connection.close();
-    broker.close();
-    await().until(() -> ClientThreads.alive().isEmpty()); // nobody waits for a pool's feeder
   }
 
   @Test
