@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -24,23 +25,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PullingOnDemandTest {
   private static final long WAIT_MILLIS = 10_000;
 
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.ok(Frame.Return.class);
     broker.on(Frame.Acknowledge.class, ack -> List.of());
-    connection = new LightmqConnectionFactory(broker.uri("&prefetchMessages=0")).createConnection();
+    connection = rig.connect("&prefetchMessages=0");
     connection.start();
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     broker.nothingThere();
-    connection.close();
-    broker.close();
   }
 
   private MessageConsumer consumer(int mode) throws JMSException {
