@@ -12,13 +12,15 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** When a consumer asks for messages, and for how many. */
 class PullingTest {
   private static final int FIRST_WINDOW = 16;
+
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
 
   private ScriptedBroker broker;
   private Connection connection;
@@ -26,19 +28,13 @@ class PullingTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.ok(Frame.Return.class);
     broker.on(Frame.Acknowledge.class, ack -> List.of());
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     Session session = connection.createSession();
     consumer = session.createConsumer(session.createQueue("orders"));
     connection.start();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    connection.close();
-    broker.close();
   }
 
   private Frame.PullOne pull() throws InterruptedException {
