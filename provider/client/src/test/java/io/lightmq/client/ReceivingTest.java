@@ -22,17 +22,17 @@ import jakarta.jms.Topic;
 import jakarta.jms.TransactionRolledBackException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ReceivingTest {
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -40,23 +40,16 @@ class ReceivingTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     broker.ok(Frame.Return.class);
-    if (connection != null) {
-      connection.close();
-    }
-    broker.close();
-    threads.shutdown();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private void open(int mode) throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     session = connection.createSession(mode);
     consumer = session.createConsumer(session.createQueue("orders"));
     connection.start();
@@ -64,14 +57,15 @@ class ReceivingTest {
 
   private <T> CompletableFuture<T> begin(Unchecked.Call<T> call) {
     CompletableFuture<T> future = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            future.complete(call.call());
-          } catch (JMSException | RuntimeException e) {
-            future.completeExceptionally(e);
-          }
-        });
+    rig.threads()
+        .execute(
+            () -> {
+              try {
+                future.complete(call.call());
+              } catch (JMSException | RuntimeException e) {
+                future.completeExceptionally(e);
+              }
+            });
     return future;
   }
 
@@ -99,7 +93,7 @@ class ReceivingTest {
 
   @Test
   void nothingIsPulledBeforeStartAndBeforeTheFirstReceive() throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     session = connection.createSession();
     consumer = session.createConsumer(session.createQueue("orders"));
     assertThat(consumer.receiveNoWait()).isNull();
@@ -518,7 +512,7 @@ class ReceivingTest {
 
   @Test
   void subscriptionsSayWhatTheyAre() throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri("&clientId=c")).createConnection();
+    connection = rig.connect("&clientId=c");
     session = connection.createSession();
     Topic topic = session.createTopic("news");
     session.createConsumer(topic, null, true);
