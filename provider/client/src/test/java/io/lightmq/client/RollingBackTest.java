@@ -14,8 +14,11 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class RollingBackTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -23,9 +26,9 @@ class RollingBackTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.nothingThere();
-    connection = new LightmqConnectionFactory(broker.uri("")).createConnection();
+    connection = rig.connect("");
     session = connection.createSession(Session.SESSION_TRANSACTED);
     consumer = session.createConsumer(session.createQueue("orders"));
     connection.start();
@@ -33,11 +36,8 @@ class RollingBackTest {
   }
 
   @AfterEach
-  void stop() throws Exception {
+  void stop() {
     broker.ok(Frame.Return.class);
-    connection.close();
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
   }
 
   private Frame.PullOne lastPull() {
