@@ -18,16 +18,15 @@ import jakarta.jms.TextMessage;
 import jakarta.jms.TransactionRolledBackException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 class SendingTest {
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -35,22 +34,11 @@ class SendingTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    if (connection != null) {
-      connection.close();
-    }
-    broker.close();
-    threads.shutdown();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(ClientThreads.alive()).isEmpty();
+    broker = rig.broker();
   }
 
   private void open(String options, int mode) throws Exception {
-    connection = new LightmqConnectionFactory(broker.uri(options)).createConnection();
+    connection = rig.connect(options);
     session = connection.createSession(mode);
     producer = session.createProducer(session.createQueue("orders"));
   }
@@ -62,15 +50,16 @@ class SendingTest {
   /** Runs a call on another thread; its failure is the future's. */
   private CompletableFuture<Void> begin(Unchecked.Action call) {
     CompletableFuture<Void> future = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            call.run();
-            future.complete(null);
-          } catch (JMSException | RuntimeException e) {
-            future.completeExceptionally(e);
-          }
-        });
+    rig.threads()
+        .execute(
+            () -> {
+              try {
+                call.run();
+                future.complete(null);
+              } catch (JMSException | RuntimeException e) {
+                future.completeExceptionally(e);
+              }
+            });
     return future;
   }
 
