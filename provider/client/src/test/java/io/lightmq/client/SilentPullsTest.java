@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,6 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SilentPullsTest {
   private static final long NO_WAIT = -1;
 
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
   private Session session;
@@ -37,11 +40,10 @@ class SilentPullsTest {
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.ok(Frame.Return.class);
     broker.on(Frame.Acknowledge.class, ack -> List.of());
-    connection =
-        new LightmqConnectionFactory(broker.uri("&requestTimeoutMillis=600000")).createConnection();
+    connection = rig.connect("&requestTimeoutMillis=600000");
     session = connection.createSession();
     consumer = session.createConsumer(session.createQueue("orders"));
     connection.start();
@@ -49,8 +51,7 @@ class SilentPullsTest {
 
   @AfterEach
   void stop() throws Exception {
-    broker.close();
-    connection.close();
+    broker.close(); // or the close would wait for its answers
   }
 
   private CompletableFuture<String> receiving(long millis) {
