@@ -20,17 +20,19 @@ import jakarta.jms.Topic;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A temporary destination keeps its name, by which it can be found. */
 class TemporaryNamesTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.nothingThere();
     broker.on(
         Frame.Hello.class,
@@ -54,11 +56,6 @@ class TemporaryNamesTest {
                     create.correlation(), name(create.kind(), create.number()))));
   }
 
-  @AfterEach
-  void stop() throws Exception {
-    broker.close();
-  }
-
   private static DestinationName name(DestinationKind kind, long number) {
     byte[] bytes = new byte[TemporaryName.BYTES];
     bytes[0] = (byte) number;
@@ -66,8 +63,7 @@ class TemporaryNamesTest {
   }
 
   private Connection connect(String options) throws JMSException {
-    Connection connection =
-        new LightmqConnectionFactory(broker.uri("&batchBytes=1" + options)).createConnection();
+    Connection connection = rig.connect("&batchBytes=1" + options);
     connection.start();
     return connection;
   }
