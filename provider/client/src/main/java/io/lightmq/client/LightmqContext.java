@@ -56,9 +56,17 @@ final class LightmqContext implements JMSContext {
     return Unchecked.get(
         () -> {
           used();
-          LightmqContext other = new LightmqContext(connection, sharers, sessionMode);
-          sharers.incrementAndGet();
-          return other;
+          // Before its session is asked for, so that the connection stays whoever closes meanwhile;
+          // one that closes already stays as long as the listener that asks.
+          boolean shares = sharers.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+          try {
+            return new LightmqContext(connection, sharers, sessionMode);
+          } catch (JMSException | RuntimeException | Error e) {
+            if (shares && sharers.decrementAndGet() == 0) {
+              Shutdown.quietly(connection::close);
+            }
+            throw e;
+          }
         });
   }
 

@@ -6,31 +6,33 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.Connection;
+import jakarta.jms.IllegalStateRuntimeException;
+import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
 import jakarta.jms.JMSSecurityException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.naming.StringRefAddr;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How a connection begins: as whom, and how often that is tried. */
 class FirstConnectTest {
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    broker.close();
-    assertThat(ClientThreads.alive()).isEmpty();
+    broker = rig.broker();
   }
 
   private LightmqConnectionFactory factory(String options) {
@@ -62,7 +64,7 @@ class FirstConnectTest {
     plain.createConnection("", null).close();
     plain.createQueueConnection("", "").close();
     plain.createTopicConnection("", null).close();
-    plain.createContext("", "").close(); // the scripted broker answers one connection at a time
+    plain.createContext("", "").close();
     plain.createContext("", null, 1).close();
     LightmqConnectionFactory bean = factory("");
     bean.setUser("");
@@ -185,5 +187,134 @@ class FirstConnectTest {
                 return true;
               });
     }
+  }
+
+  // ---- several at once ----
+
+  /** What each caller's broker does at its attach, once all callers have come so far. */
+  private List<Frame> answer(Frame.Attach attach, Map<String, AtomicInteger> tries) {
+    String caller = String.valueOf(attach.clientId());
+    int before = tries.computeIfAbsent(caller, any -> new AtomicInteger()).getAndIncrement();
+    Frame attached = new Frame.Attached(attach.correlation(), 0, List.of(), 1 << 20, 0);
+    FaultCode refusal =
+        switch (caller.substring(0, caller.indexOf('-'))) {
+          case "refused" -> FaultCode.NOT_AUTHORIZED;
+          case "later" -> before < 2 ? FaultCode.RETRY_LATER : FaultCode.OK;
+          case "lost" -> FaultCode.CLOSING;
+          case "silent" -> FaultCode.HEARTBEAT_LOST;
+          default -> FaultCode.OK;
+        };
+    return switch (refusal) {
+      case OK -> List.of(attached);
+      case HEARTBEAT_LOST -> List.of();
+      case CLOSING -> List.of(new Frame.Goodbye(refusal, caller));
+      default -> List.of(new Frame.Fault(attach.correlation(), refusal, caller, 0));
+    };
+  }
+
+  /**
+   * Each first connect belongs to its caller: what becomes of one ends no other, and what fails
+   * leaves no connection open.
+   */
+  @Test
+  void firstConnectsThatOverlapHaveNothingToDoWithEachOther() throws Exception {
+    List<String> kinds = List.of("well", "refused", "later", "lost", "silent");
+    int each = 3;
+    CountDownLatch allCame = new CountDownLatch(kinds.size() * each);
+    Map<String, AtomicInteger> tries = new ConcurrentHashMap<>();
+    broker.on(
+        Frame.Attach.class,
+        attach -> {
+          allCame.countDown();
+          assertThat(awaited(allCame)).as("all have come to their attach").isTrue();
+          return answer(attach, tries);
+        });
+    Map<String, CompletableFuture<Connection>> opening = new ConcurrentHashMap<>();
+    List<Thread> threads = new ArrayList<>();
+    for (String kind : kinds) {
+      for (int i = 0; i < each; i++) {
+        String caller = kind + "-" + i;
+        CompletableFuture<Connection> opened = new CompletableFuture<>();
+        opening.put(caller, opened);
+        threads.add(new Thread(() -> open(caller, opened)));
+      }
+    }
+    threads.forEach(Thread::start);
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    List<Connection> open = new ArrayList<>();
+    opening.forEach(
+        (caller, opened) -> {
+          if (caller.startsWith("well") || caller.startsWith("later")) {
+            open.add(opened.join());
+          } else {
+            assertThatThrownBy(opened::join)
+                .hasCauseInstanceOf(JMSException.class)
+                .hasMessageContaining(caller.startsWith("silent") ? "3000 ms" : caller);
+          }
+        });
+    assertThat(open).hasSize(2 * each);
+    Awaitility.await().until(() -> broker.connected() == open.size());
+    for (Connection connection : open) {
+      connection.createSession().close();
+      connection.close();
+      Awaitility.await().until(() -> broker.connected() == openLeft(open, connection));
+    }
+  }
+
+  private static long openLeft(List<Connection> open, Connection closed) {
+    return open.size() - 1L - open.indexOf(closed);
+  }
+
+  private static boolean awaited(CountDownLatch latch) {
+    try {
+      return latch.await(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      return false;
+    }
+  }
+
+  private void open(String caller, CompletableFuture<Connection> opened) {
+    String options = "&requestTimeoutMillis=3000&maxReconnectDelayMillis=20&clientId=";
+    try {
+      opened.complete(factory(options + caller).createConnection());
+    } catch (JMSException | RuntimeException e) {
+      opened.completeExceptionally(e);
+    }
+  }
+
+  /** The first context is closed while another thread makes the second from it. */
+  @Test
+  void aContextThatIsBeingMadeKeepsItsConnection() throws Exception {
+    CountDownLatch asked = new CountDownLatch(2);
+    CountDownLatch answer = new CountDownLatch(1);
+    AtomicInteger sessions = new AtomicInteger();
+    broker.on(
+        Frame.OpenSession.class,
+        open -> {
+          asked.countDown();
+          if (sessions.incrementAndGet() == 1) {
+            return List.of(new Frame.Ok(open.correlation()));
+          }
+          CompletableFuture.runAsync(
+              () -> {
+                assertThat(awaited(answer)).isTrue();
+                broker.send(new Frame.Ok(open.correlation()));
+              });
+          return List.of();
+        });
+    JMSContext first = factory("").createContext();
+    CompletableFuture<JMSContext> making =
+        CompletableFuture.supplyAsync(() -> first.createContext(JMSContext.CLIENT_ACKNOWLEDGE));
+    assertThat(awaited(asked)).isTrue();
+    first.close();
+    answer.countDown();
+    JMSContext second = making.get(10, TimeUnit.SECONDS);
+    second.createTextMessage("it works");
+    assertThatThrownBy(() -> first.createContext(JMSContext.AUTO_ACKNOWLEDGE))
+        .isInstanceOf(IllegalStateRuntimeException.class);
+    second.close();
+    Awaitility.await().until(() -> broker.connected() == 0);
   }
 }

@@ -2,6 +2,7 @@ package io.lightmq.client.link;
 
 import io.lightmq.wire.entry.FaultCode;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -66,21 +67,40 @@ final class FirstConnect {
     }
   }
 
-  /** Waits for the outcome of one try. */
+  /** Waits for the outcome of one try; one that nobody waits for any more is cancelled. */
   static void await(CompletableFuture<Void> opened, ClientUri uri, long millis)
       throws LinkException {
     try {
       opened.get(millis, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      LinkException cause = Connector.failure("cannot connect", Connector.unwrap(e));
-      throw new LinkException(
-          cause.code(), "connecting to " + uri + ": " + cause.getMessage(), cause);
+      throw failed(uri, e);
     } catch (TimeoutException e) {
-      throw new LinkException(
-          FaultCode.HEARTBEAT_LOST, uri + " did not answer within " + millis + " ms", e);
+      ended(opened, uri, millis, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      opened.cancel(false);
       throw new LinkException(FaultCode.CLOSING, "interrupted while connecting", e);
     }
+  }
+
+  /** The time is over; returns if it came in this moment. */
+  private static void ended(
+      CompletableFuture<Void> opened, ClientUri uri, long millis, TimeoutException late)
+      throws LinkException {
+    if (opened.cancel(false)) {
+      throw new LinkException(
+          FaultCode.HEARTBEAT_LOST, uri + " did not answer within " + millis + " ms", late);
+    }
+    try {
+      opened.join();
+    } catch (CompletionException e) {
+      throw failed(uri, e);
+    }
+  }
+
+  private static LinkException failed(ClientUri uri, Exception failure) {
+    LinkException cause = Connector.failure("cannot connect", Connector.unwrap(failure));
+    return new LinkException(
+        cause.code(), "connecting to " + uri + ": " + cause.getMessage(), cause);
   }
 }

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * A link over Netty channels, one at a time. All its state but the outbox's door lives on one event
  * loop; public methods hand over to it.
  */
-final class NettyLink implements BrokerLink, Connector.Events {
+final class NettyLink implements BrokerLink, Tries.Link {
   private static final Logger LOG = LoggerFactory.getLogger(NettyLink.class);
   private static final long CLOSE_MILLIS = 2_000;
 
@@ -53,6 +53,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private final OpenThings things = new OpenThings();
   private final Opening opening;
   private final Backoff backoff;
+  private final Tries tries;
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile @Nullable Thread resolving;
   private volatile @Nullable Thread computing;
@@ -61,9 +62,6 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private State state = State.CONNECTING;
   private @Nullable String clientId;
   private long linkEpoch;
-
-  /** The channel of the last attempt, which the writer does not know before its handshake. */
-  private @Nullable Channel connecting;
 
   /** Whether the broker has done something useful since the link is open. */
   private boolean answered;
@@ -84,11 +82,23 @@ final class NettyLink implements BrokerLink, Connector.Events {
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
     this.opening = new Opening(asking, things, publishing, writer, settings.requestTimeoutMillis());
     this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
+    this.tries = new Tries(settings, endpoint, loop, backoff, this);
   }
 
   static BrokerLink open(LinkSettings settings, LinkListener listener) throws LinkException {
-    Endpoint endpoint = LinkFactories.open(settings.uri());
-    NettyLink link = new NettyLink(settings, listener, endpoint);
+    return open(settings, listener, LinkFactories.open(settings.uri()));
+  }
+
+  /** Opens a link that takes over the endpoint. */
+  static BrokerLink open(LinkSettings settings, LinkListener listener, Endpoint endpoint)
+      throws LinkException {
+    NettyLink link;
+    try {
+      link = new NettyLink(settings, listener, endpoint);
+    } catch (RuntimeException | LinkageError e) {
+      endpoint.close();
+      throw e;
+    }
     try {
       new FirstConnect(settings).run(link::connectFirst);
     } catch (LinkException | RuntimeException | LinkageError e) {
@@ -101,80 +111,55 @@ final class NettyLink implements BrokerLink, Connector.Events {
   private void connectFirst() throws LinkException {
     CompletableFuture<Void> opened = new CompletableFuture<>();
     List<SocketAddress> addresses = endpoint.addresses();
-    loop.execute(
-        () ->
-            connectUntil(
-                    addresses, System.nanoTime() + settings.requestTimeoutMillis() * 1_000_000L)
-                .whenComplete(
-                    (done, failure) -> {
-                      if (failure == null) {
-                        opened.complete(null);
-                      } else {
-                        opened.completeExceptionally(failure);
-                      }
-                    }));
-    FirstConnect.await(opened, settings.uri(), settings.firstConnectMillis(addresses.size()));
+    try {
+      loop.execute(() -> connectFirst(addresses, opened));
+    } catch (RejectedExecutionException e) {
+      throw new LinkException(
+          FaultCode.CLOSING, settings.uri() + " was closed while it was connected to", e);
+    }
+    try {
+      FirstConnect.await(opened, settings.uri(), settings.firstConnectMillis(addresses.size()));
+    } catch (LinkException e) {
+      execute(() -> giveUpFirst(e));
+      throw e;
+    }
   }
 
   // ---- connecting, on the loop ----
 
-  /** Connects, again as long as the broker says that it may succeed later, up to a time. */
-  private CompletableFuture<@Nullable Void> connectUntil(
-      List<SocketAddress> addresses, long deadlineNanos) {
-    return connectAny(addresses, 0)
-        .handle(
-            (done, failure) -> {
-              if (failure == null) {
-                backoff.reset();
-                return CompletableFuture.<@Nullable Void>completedFuture(null);
-              }
-              LinkException cause = Connector.failure("cannot connect", Connector.unwrap(failure));
-              long millis = backoff.nextMillis(ThreadLocalRandom.current().nextDouble());
-              if (cause.code() != FaultCode.RETRY_LATER
-                  || state == State.ENDED
-                  || System.nanoTime() + millis * 1_000_000L - deadlineNanos >= 0) {
-                return CompletableFuture.<@Nullable Void>failedFuture(cause);
-              }
-              CompletableFuture<@Nullable Void> next = new CompletableFuture<>();
-              loop.schedule(() -> next.complete(null), millis, TimeUnit.MILLISECONDS);
-              return next.thenCompose(due -> connectUntil(addresses, deadlineNanos));
-            })
-        .thenCompose(next -> next);
+  private void connectFirst(List<SocketAddress> addresses, CompletableFuture<Void> opened) {
+    var unused =
+        tries
+            .first(addresses)
+            .whenComplete(
+                (done, failure) -> {
+                  if (failure != null) {
+                    opened.completeExceptionally(failure);
+                  } else if (!opened.complete(null)) {
+                    giveUpFirst(Asking.ended());
+                  }
+                });
   }
 
-  private CompletableFuture<@Nullable Void> connectAny(List<SocketAddress> addresses, int from) {
-    if (from >= addresses.size()) {
-      return CompletableFuture.failedFuture(
-          new LinkException(FaultCode.BAD_REQUEST, settings.uri() + " names no address"));
+  /** Nobody waits for this first connect any more: whatever it has come to is undone. */
+  private void giveUpFirst(LinkException cause) {
+    if (state != State.ENDED) {
+      tries.giveUp();
+      state = State.CONNECTING;
+      notConnected(cause);
     }
-    SocketAddress address = addresses.get(from);
-    return Connector.connect(settings, loop, endpoint.channelType(), address, this)
-        .thenCompose(this::attach)
-        .handle(
-            (done, failure) -> {
-              if (failure == null) {
-                return CompletableFuture.<@Nullable Void>completedFuture(null);
-              }
-              LinkException cause =
-                  Connector.failure("cannot connect to " + address, Connector.unwrap(failure));
-              writer.drop();
-              things.nothingReopened();
-              requests.lost(cause);
-              publishing.lost(cause);
-              if (from + 1 < addresses.size() && !cause.isFinal()) {
-                LOG.info("{}: {}; trying the next address", settings.uri(), cause.getMessage());
-                return connectAny(addresses, from + 1);
-              }
-              return CompletableFuture.<@Nullable Void>failedFuture(cause);
-            })
-        .thenCompose(next -> next);
   }
 
-  private CompletableFuture<@Nullable Void> attach(Connector.Connected connected) {
-    if (state == State.ENDED) {
-      connected.channel().close();
-      return CompletableFuture.failedFuture(Asking.ended());
-    }
+  @Override
+  public void notConnected(LinkException cause) {
+    writer.drop();
+    things.nothingReopened();
+    requests.lost(cause);
+    publishing.lost(cause);
+  }
+
+  @Override
+  public CompletableFuture<@Nullable Void> attach(Connector.Connected connected) {
     writer.use(connected.channel());
     things.nothingReopened();
     Frame.Welcome welcome = connected.greeting().welcome();
@@ -229,7 +214,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
 
   @Override
   public void connecting(Channel channel) {
-    connecting = channel;
+    tries.connecting(channel);
   }
 
   @Override
@@ -350,7 +335,8 @@ final class NettyLink implements BrokerLink, Connector.Events {
       return;
     }
     var unused =
-        connectAny(addresses, 0)
+        tries
+            .any(addresses)
             .whenComplete(
                 (done, failure) -> {
                   if (failure == null || state == State.ENDED) {
@@ -376,6 +362,7 @@ final class NettyLink implements BrokerLink, Connector.Events {
       return;
     }
     state = State.ENDED;
+    tries.giveUp();
     publishing.fail(cause);
     requests.fail(cause);
     if (failed) {
@@ -565,10 +552,6 @@ final class NettyLink implements BrokerLink, Connector.Events {
     execute(
         () -> {
           end(Asking.ended(), false);
-          Channel attempt = connecting;
-          if (attempt != null && !writer.uses(attempt)) {
-            attempt.close();
-          }
           writer.sayGoodbye(() -> gone.complete(null));
         });
     if (!Uninterrupted.ended(gone, CLOSE_MILLIS)) {
