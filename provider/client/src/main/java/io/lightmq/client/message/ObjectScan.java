@@ -53,6 +53,9 @@ import org.jspecify.annotations.Nullable;
  * that it cannot be read.
  */
 final class ObjectScan {
+  /** How deep it is nested, and whether all of it was seen: a form of its own may hide more. */
+  record Seen(int depth, boolean isAll) {}
+
   /** The stream is not as the grammar has it, or a class has a form of its own. */
   static sealed class Malformed extends Exception {
     private static final long serialVersionUID = 1L;
@@ -134,10 +137,8 @@ final class ObjectScan {
   private static final int END = -3;
   private static final long MOST = 1L << 60;
 
-  private record Field(char type) {}
-
   private record Description(
-      String name, int flags, List<Field> fields, int parent, boolean isCollection) {}
+      String name, int flags, List<Character> fields, int parent, boolean isCollection) {}
 
   private final ByteBuffer in;
   private final int maxDepth;
@@ -154,6 +155,7 @@ final class ObjectScan {
   private int[] texts = new int[16];
 
   private boolean hasOwnForm;
+  private boolean mayHide;
   private int handles;
   private int references;
   private int deepest;
@@ -180,9 +182,8 @@ final class ObjectScan {
    * @param maxWork the most that its tables may cost
    * @param trusts whether objects of a class may be read
    * @param hasFormOfItsOwn whether a class is the application's and reads what no grammar describes
-   * @return how deep it is nested
    */
-  static int check(
+  static Seen check(
       byte[] serialised,
       int maxDepth,
       int maxReferences,
@@ -200,7 +201,7 @@ final class ObjectScan {
         scan.in.get(); // nothing has a handle yet that it could clear
       }
       scan.object(1);
-      return scan.deepest;
+      return new Seen(scan.deepest, !scan.mayHide);
     } catch (Malformed e) {
       if (scan.hasOwnForm) {
         throw new OwnForm(String.valueOf(e.getMessage()));
@@ -350,7 +351,7 @@ final class ObjectScan {
   private int description(byte type, int depth) throws Malformed, TooCostly, Untrusted {
     String name = "";
     int flags = SC_SERIALIZABLE;
-    List<Field> fields = new ArrayList<>();
+    List<Character> fields = new ArrayList<>();
     int handle;
     if (type == TC_PROXYCLASSDESC) {
       handle = add(null, 1, false);
@@ -372,7 +373,7 @@ final class ObjectScan {
         if (fieldType == 'L' || fieldType == '[') {
           object(depth + 1); // the name of its class
         }
-        fields.add(new Field(fieldType));
+        fields.add(fieldType);
       }
     }
     boolean isCollection = name.startsWith("java.util.") && !VALUES.contains(name);
@@ -475,19 +476,17 @@ final class ObjectScan {
     long weight = 0;
     int tag = 0;
     boolean external = (description.flags() & SC_EXTERNALIZABLE) != 0;
-    hasOwnForm |=
-        (external || (description.flags() & SC_WRITE_METHOD) != 0)
-            && hasFormOfItsOwn.test(description.name());
+    boolean own = hasFormOfItsOwn.test(description.name());
+    mayHide |= own;
+    hasOwnForm |= own && (external || (description.flags() & SC_WRITE_METHOD) != 0);
     if (!external) {
-      for (Field field : description.fields()) {
-        if (field.type() == 'L' || field.type() == '[') {
+      for (char type : description.fields()) {
+        if (type == 'L' || type == '[') {
           weight = sum(weight, weightOf(object(depth)));
         } else {
           tag =
-              description.name().equals(IMMUTABLE) && field.type() == 'I'
-                  ? in.getInt(in.position())
-                  : tag;
-          skip(leastBytes(field.type()));
+              description.name().equals(IMMUTABLE) && type == 'I' ? in.getInt(in.position()) : tag;
+          skip(leastBytes(type));
         }
       }
     } else if ((description.flags() & SC_BLOCK_DATA) == 0) {

@@ -12,6 +12,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectStreamClass;
 import java.io.Serializable;
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -41,8 +42,8 @@ public record ObjectTrust(Set<String> packages) {
   /** The largest table a collection makes for each byte that follows it. */
   private static final int TABLE_TIMES = 16;
 
-  /** The depth of what cannot be looked through to its end. */
-  private static final int UNSEEN = -1;
+  /** What cannot be looked through to its end. */
+  private static final ObjectScan.Seen UNSEEN = new ObjectScan.Seen(0, false);
 
   private static final int SMALL_TABLE = 64;
 
@@ -164,15 +165,15 @@ public record ObjectTrust(Set<String> packages) {
    */
   Serializable read(byte[] serialised) throws JMSException {
     Limits limits = packages.isEmpty() ? UNTRUSTED : TRUSTED;
-    int depth;
+    ObjectScan.Seen seen;
     try {
-      depth = depth(serialised, limits);
+      seen = look(serialised, limits);
     } catch (StackOverflowError e) {
-      depth = Integer.MAX_VALUE;
+      return onLargeStack(serialised, limits);
     }
-    return depth > UNTRUSTED.depth()
+    return seen.depth() > UNTRUSTED.depth()
         ? onLargeStack(serialised, limits)
-        : read(serialised, limits, depth == UNSEEN);
+        : read(serialised, limits, seen.isAll());
   }
 
   /** Java reads nested objects by recursion, for which a thread's usual stack may be too small. */
@@ -183,8 +184,7 @@ public record ObjectTrust(Set<String> packages) {
             null,
             () -> {
               try {
-                boolean isPartlyUnseen = depth(serialised, limits) == UNSEEN;
-                read.complete(read(serialised, limits, isPartlyUnseen));
+                read.complete(read(serialised, limits, look(serialised, limits).isAll()));
               } catch (Throwable e) {
                 read.completeExceptionally(e);
               }
@@ -204,8 +204,8 @@ public record ObjectTrust(Set<String> packages) {
     }
   }
 
-  /** How deep it is nested, which may be more than is found; refuses what must not be read. */
-  private int depth(byte[] serialised, Limits limits) throws JMSException {
+  /** Refuses what must not be read. */
+  private ObjectScan.Seen look(byte[] serialised, Limits limits) throws JMSException {
     try {
       return scan(serialised, limits);
     } catch (ObjectScan.Untrusted e) {
@@ -217,9 +217,9 @@ public record ObjectTrust(Set<String> packages) {
     }
   }
 
-  private Serializable read(byte[] serialised, Limits limits, boolean isPartlyUnseen)
+  private Serializable read(byte[] serialised, Limits limits, boolean isAllSeen)
       throws JMSException {
-    try (Stream in = new Stream(serialised, limits, isPartlyUnseen)) {
+    try (Stream in = new Stream(serialised, limits, isAllSeen)) {
       in.setObjectInputFilter(in::check);
       try {
         return (Serializable) in.readObject();
@@ -235,8 +235,9 @@ public record ObjectTrust(Set<String> packages) {
    * A class that is trusted may have a form of its own, behind which nothing can be looked through;
    * there the filter bounds how deeply tables are nested.
    */
-  private int scan(byte[] serialised, Limits limits)
+  private ObjectScan.Seen scan(byte[] serialised, Limits limits)
       throws ObjectScan.Malformed, ObjectScan.TooCostly, ObjectScan.Untrusted {
+    Map<String, Boolean> ownForms = new HashMap<>();
     try {
       return ObjectScan.check(
           serialised,
@@ -244,7 +245,7 @@ public record ObjectTrust(Set<String> packages) {
           limits.references(),
           limits.work(),
           name -> !packages.isEmpty() || trusts(name),
-          this::hasFormOfItsOwn);
+          name -> ownForms.computeIfAbsent(name, this::hasFormOfItsOwn));
     } catch (ObjectScan.OwnForm e) {
       if (packages.isEmpty()) {
         throw e;
@@ -319,14 +320,13 @@ public record ObjectTrust(Set<String> packages) {
     /** What else was refused, with the numbers. */
     @Nullable String excess;
 
-    /** Whether a part of it could not be looked through. */
-    private final boolean isPartlyUnseen;
+    private final boolean isAllSeen;
 
-    Stream(byte[] serialised, Limits limits, boolean isPartlyUnseen) throws IOException {
+    Stream(byte[] serialised, Limits limits, boolean isAllSeen) throws IOException {
       super(new ByteArrayInputStream(serialised));
       this.bytes = serialised.length;
       this.limits = limits;
-      this.isPartlyUnseen = isPartlyUnseen;
+      this.isAllSeen = isAllSeen;
     }
 
     ObjectInputFilter.Status check(ObjectInputFilter.FilterInfo info) {
@@ -351,7 +351,7 @@ public record ObjectTrust(Set<String> packages) {
         excess = "it is nested more than " + limits.depth() + " objects deep, which is the limit";
         return ObjectInputFilter.Status.REJECTED;
       }
-      if (isPartlyUnseen && isNestedTooOften(info)) {
+      if (!isAllSeen && isNestedTooOften(info)) {
         excess =
             "sets and maps are nested more than "
                 + NESTED_TABLES
