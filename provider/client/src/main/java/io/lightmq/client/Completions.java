@@ -59,6 +59,7 @@ final class Completions {
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<Pending> pending = new ArrayDeque<>();
   private final BooleanSupplier inListener;
+  private volatile @Nullable JMSException refusal;
   private boolean ending;
   private volatile boolean awaitedInVain;
   private boolean closed;
@@ -236,12 +237,22 @@ final class Completions {
       if (failure == null) {
         next.listener().onCompletion(next.message());
       } else {
+        if (RefusalPause.isNoRoom(failure)) {
+          refusal = failure;
+        }
         next.listener().onException(next.message(), failure);
       }
     } catch (Throwable e) { // errors too, or whoever waits for this thread waits for ever
       LOG.warn("{}: a completion listener failed", threadName, e);
     }
     Thread.interrupted(); // what a listener has left set is not for the next one
+  }
+
+  /** The last failure since the last call that was for want of room in the broker. */
+  @Nullable JMSException takeRefusal() {
+    JMSException last = refusal;
+    refusal = null;
+    return last;
   }
 
   /** Waits until all sends so far are complete and their listeners have returned. */

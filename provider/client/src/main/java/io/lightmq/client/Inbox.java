@@ -84,7 +84,7 @@ final class Inbox {
     this.returns = new Returning(mode, link, gate, handedOver, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
     this.listening = new Listening(this, gate, mode, consumers, threadName, tell);
-    this.feeding = new Feeding(this, gate, handedOver);
+    this.feeding = new Feeding(this, link, gate, handedOver, receiving, returns);
   }
 
   // ---- what the link tells ----
@@ -400,11 +400,11 @@ final class Inbox {
     return taken;
   }
 
-  /** Gives back what is left when the session is closed, without waiting. */
-  void giveBackLast() {
+  /** Gives back what is left when the session is closed, counted or not, without waiting. */
+  void giveBackLast(boolean counted) {
     HandedOver.Taken last = handedOver.end();
     if (!last.open().isEmpty()) {
-      var unused = link.giveBack(Arrived.places(last.open()), true, null, last.stale());
+      var unused = link.giveBack(Arrived.places(last.open()), counted, null, last.stale());
     }
     settled(last.open()); // connection consumers may wait for it
   }
@@ -433,11 +433,6 @@ final class Inbox {
           acknowledging.flush();
         });
     over.forEach(ConsumerQueue::detach);
-  }
-
-  /** The message whose listener runs on this thread, if any, is to be delivered again. */
-  void recoverCurrent() {
-    listening.recoverCurrent();
   }
 
   /**
@@ -475,15 +470,20 @@ final class Inbox {
     }
   }
 
-  /** A listener has failed: its message comes again, before what waits behind it. */
-  void comeAgain(Arrived message, @Nullable String cause, BooleanSupplier stale)
+  /**
+   * A listener has failed: its message comes again, before what waits behind it.
+   *
+   * @param counted whether that is a failed attempt
+   */
+  void comeAgain(Arrived message, boolean counted, @Nullable String cause, BooleanSupplier stale)
       throws JMSException {
     List<Arrived> loaded = listening.takeLoaded();
+    List<Arrived> attempted = counted ? List.of(message) : List.of();
+    List<Arrived> unattempted = new ArrayList<>(counted ? List.of() : List.of(message));
+    unattempted.addAll(loaded);
     try {
-      message
-          .consumer()
-          .inbox()
-          .giveBack(List.of(message.consumer()), List.of(message), loaded, cause, stale);
+      Inbox from = message.consumer().inbox();
+      from.giveBack(List.of(message.consumer()), attempted, unattempted, cause, stale);
     } finally {
       settled(loaded);
     }

@@ -11,6 +11,7 @@ import jakarta.jms.ServerSession;
 import jakarta.jms.ServerSessionPool;
 import jakarta.jms.Session;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,8 +23,9 @@ import org.slf4j.LoggerFactory;
  * server session, loads at most the maximum number of messages into its session and starts it. From
  * then on they belong to that session and are settled in its mode.
  *
- * <p>While the pool blocks or fails, messages wait here, uncounted; a pool that fails is asked
- * again after a pause of up to a second, and the connection's exception listener is told.
+ * <p>While the pool blocks or fails, messages wait here, uncounted, unless nothing is prefetched; a
+ * pool that fails is asked again after a pause of up to a second, and the connection's exception
+ * listener is told.
  */
 final class LightmqConnectionConsumer implements ConnectionConsumer {
   private static final Logger LOG = LoggerFactory.getLogger(LightmqConnectionConsumer.class);
@@ -130,6 +132,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
         pause.failed();
         tell(e);
       }
+      inbox.feeding().holdNothing(queue);
       Thread.interrupted(); // what the pool has left set is no reason to end
     }
   }
@@ -146,7 +149,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
 
   /** A session that the pool has given is started in any case: that gives it back to the pool. */
   private void feedOnce() throws JMSException {
-    ServerSession server = pool.getServerSession();
+    ServerSession server = fromPool();
     if (server == null) {
       throw JmsFaults.illegalState("the server session pool gave null instead of a session");
     }
@@ -166,6 +169,15 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     }
   }
 
+  private @Nullable ServerSession fromPool() throws JMSException {
+    AtomicBoolean asked = inbox.feeding().asking(queue);
+    try {
+      return pool.getServerSession();
+    } finally {
+      asked.set(false);
+    }
+  }
+
   private record Loaded(LightmqSession session, Batch batch) {}
 
   /** Loads what there is, which may be nothing. */
@@ -173,6 +185,9 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
     LightmqSession session = sessionOf(server);
     Thread.interrupted(); // what the pool has left set would end the wait for the broker
     Batch batch = inbox.feeding().take(queue, maxMessages);
+    if (batch.messages().isEmpty() && queue.isOnDemand()) {
+      batch = inbox.feeding().fetch(queue);
+    }
     if (!batch.messages().isEmpty() && !load(session, batch)) {
       inbox.feeding().putBack(queue, batch, batch.messages());
     }

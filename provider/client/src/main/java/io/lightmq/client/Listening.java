@@ -51,6 +51,9 @@ final class Listening {
   private volatile @Nullable Thread thread;
   private boolean redeliverCurrent;
 
+  /** Whether the broker had no room for what the listener did that has asked for that. */
+  private boolean noRoomForCurrent;
+
   /**
    * Listens on behalf of an inbox.
    *
@@ -303,8 +306,8 @@ final class Listening {
         if (failure != null && Receiving.isDamage(failure)) {
           damaged(work, failure);
         }
-      } else if (isToComeAgain(message, failure != null)) {
-        comeAgain(work, failure);
+      } else {
+        settle(work, failure);
       }
     } finally {
       gate.change(this::ended);
@@ -314,6 +317,16 @@ final class Listening {
       if (interrupted) {
         Thread.currentThread().interrupt(); // on a thread of the application it is the caller's
       }
+    }
+  }
+
+  /** Acknowledges it, or has it come again. */
+  private void settle(Work work, @Nullable Throwable failure) {
+    boolean noRoom = RefusalPause.isNoRoom(failure);
+    switch (outcome(work.message(), failure != null, noRoom)) {
+      case DONE -> {}
+      case FAILED -> comeAgain(work, failure, true);
+      case NO_ROOM -> comeAgain(work, failure, false);
     }
   }
 
@@ -337,14 +350,15 @@ final class Listening {
       return; // the session's close has given it back
     }
     if (!open.isEmpty()) {
-      comeAgain(work, failure);
+      comeAgain(work, failure, true);
       inbox.settled(open);
     }
   }
 
-  private void comeAgain(Work work, @Nullable Throwable failure) {
+  private void comeAgain(Work work, @Nullable Throwable failure, boolean counted) {
+    String cause = failure == null ? null : text(failure);
     try {
-      inbox.comeAgain(work.message(), failure == null ? null : text(failure), work.stale());
+      inbox.comeAgain(work.message(), counted, cause, work.stale());
     } catch (JMSException e) {
       LOG.debug("{}: returning a message failed", name, e);
     }
@@ -394,26 +408,47 @@ final class Listening {
     }
   }
 
-  /** Acknowledges it, unless it is to come again. */
-  private boolean isToComeAgain(Arrived message, boolean failed) {
+  /** What has become of a message in the hands of its listener. */
+  private enum Outcome {
+    DONE,
+    FAILED,
+    /** It has failed since the broker had no room, which is no failed attempt. */
+    NO_ROOM
+  }
+
+  /** Acknowledges it, unless it is to come again; then the listeners rest. */
+  private Outcome outcome(Arrived message, boolean failed, boolean noRoom) {
     return gate.look(
         () -> {
           boolean again = (failed || redeliverCurrent) && mode != AckMode.NONE;
+          boolean refused = failed ? noRoom : noRoomForCurrent;
           redeliverCurrent = false;
-          if (again) {
-            pause.failed();
-            inbox.flush();
-          } else {
+          if (!again) {
             pause.succeeded();
             inbox.acknowledge(message);
+            return Outcome.DONE;
           }
-          return again;
+          if (refused) {
+            pause.refused();
+          } else {
+            pause.failed();
+          }
+          inbox.flush();
+          return refused ? Outcome.NO_ROOM : Outcome.FAILED;
         });
   }
 
-  /** The message whose listener runs on this thread, if any, is to be delivered again. */
-  void recoverCurrent() {
-    gate.change(() -> redeliverCurrent = dispatching != null && isCurrent());
+  /**
+   * The message whose listener runs on this thread, if any, is to be delivered again.
+   *
+   * @param noRoom whether the broker had no room for what the listener did
+   */
+  void recoverCurrent(boolean noRoom) {
+    gate.change(
+        () -> {
+          redeliverCurrent = dispatching != null && isCurrent();
+          noRoomForCurrent = noRoom;
+        });
   }
 
   /** Waits for the thread's end, if another one asks; the gate is ending. */

@@ -60,6 +60,9 @@ final class Outbound {
   private List<BrokerLink.Staged> staged = new ArrayList<>();
   private long stagedBytes;
 
+  /** The last failure of a send, or of a new producer, for want of room in the broker. */
+  private volatile @Nullable JMSException refusal;
+
   Outbound(
       ClientSettings settings,
       BrokerLink link,
@@ -86,8 +89,27 @@ final class Outbound {
   /** Resolves a destination for a producer. */
   BrokerLink.Target open(Destination destination) throws JMSException {
     DestinationName name = destinations.nameOf(destination);
-    return Awaiting.answer(
-        link.openTarget(sessionId, name), "opening a producer for " + name.name());
+    try {
+      return Awaiting.answer(
+          link.openTarget(sessionId, name), "opening a producer for " + name.name());
+    } catch (JMSException e) {
+      throw noted(e);
+    }
+  }
+
+  private JMSException noted(JMSException failure) {
+    if (RefusalPause.isNoRoom(failure)) {
+      refusal = failure;
+    }
+    return failure;
+  }
+
+  /** What the broker had no room for since the last call, if there is anything. */
+  @Nullable JMSException takeRefusal() {
+    JMSException completed = completions.takeRefusal();
+    JMSException last = refusal;
+    refusal = null;
+    return last == null ? completed : last;
   }
 
   void close(BrokerLink.Target target) {
@@ -152,6 +174,22 @@ final class Outbound {
 
   /** Sends a message for the one that was given, which gets the headers. */
   void send(
+      @Nullable Object producer,
+      BrokerLink.@Nullable Target fixed,
+      Destination destination,
+      LightmqMessage ours,
+      Message message,
+      Options options,
+      @Nullable CompletionListener listener)
+      throws JMSException {
+    try {
+      sendNow(producer, fixed, destination, ours, message, options, listener);
+    } catch (JMSException e) {
+      throw noted(e);
+    }
+  }
+
+  private void sendNow(
       @Nullable Object producer,
       BrokerLink.@Nullable Target fixed,
       Destination destination,

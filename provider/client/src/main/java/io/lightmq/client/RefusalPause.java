@@ -1,7 +1,10 @@
 package io.lightmq.client;
 
+import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.LinkException;
 import io.lightmq.wire.entry.FaultCode;
+import jakarta.jms.JMSException;
+import jakarta.jms.ResourceAllocationException;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -9,10 +12,10 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a session waits after the broker has had no room for its commit, before it goes on: what
- * was received comes again at once, and without a pause it would be tried thousands of times a
- * second. {@value #FIRST_MILLIS} ms after the first in a row, twice as long after each further one,
- * at most {@value #MAX_MILLIS} ms.
+ * What a broker that has no room means for those whose work fails by it. It is no failed attempt of
+ * theirs, so what they had received comes again without end, and at once: therefore a session waits
+ * before it goes on, or it would be tried thousands of times a second. {@value #FIRST_MILLIS} ms
+ * after the first in a row, twice as long after each further one, at most {@value #MAX_MILLIS} ms.
  */
 final class RefusalPause {
   static final long FIRST_MILLIS = 100;
@@ -29,6 +32,9 @@ final class RefusalPause {
   /** What says only that something came of it; the reason is its cause, if there is one. */
   private static final Set<FaultCode> NO_REASON =
       EnumSet.of(FaultCode.TRANSACTION_ROLLED_BACK, FaultCode.NOT_IN_FLIGHT);
+
+  /** Of a failure; the causes of some are their own causes. */
+  private static final int MAX_CAUSES = 100;
 
   private final LongConsumer sleepMillis;
   private long nextMillis = FIRST_MILLIS;
@@ -49,25 +55,44 @@ final class RefusalPause {
     }
   }
 
-  /** A commit has failed; waits if that was for want of room. */
-  synchronized void failed(@Nullable Throwable cause) {
+  /** A commit has failed, or is rolled back for a failure; waits if that was for want of room. */
+  void failed(@Nullable Throwable cause) {
     if (isNoRoom(cause)) {
-      sleepMillis.accept(nextMillis);
-      nextMillis = Math.min(MAX_MILLIS, 2 * nextMillis);
+      sleepMillis.accept(next());
     }
+  }
+
+  private synchronized long next() {
+    long millis = nextMillis;
+    nextMillis = Math.min(MAX_MILLIS, 2 * millis);
+    return millis;
   }
 
   synchronized void succeeded() {
     nextMillis = FIRST_MILLIS;
   }
 
-  private static boolean isNoRoom(@Nullable Throwable cause) {
-    for (Throwable at = cause; at != null; at = at.getCause()) {
+  /**
+   * Whether the reason of a failure is that a broker of ours has refused something for want of
+   * room, whatever has been wrapped around that, on whichever connection.
+   */
+  static boolean isNoRoom(@Nullable Throwable failure) {
+    Throwable at = failure;
+    for (int depth = 0; at != null && depth < MAX_CAUSES; depth++) {
       if (at instanceof LinkException refusal && NO_ROOM.contains(refusal.code())) {
         return true;
       }
+      if (at instanceof ResourceAllocationException refusal && hasCodeOfNoRoom(refusal)) {
+        return true;
+      }
+      Throwable cause = at.getCause();
+      at = cause == null && at instanceof JMSException jms ? jms.getLinkedException() : cause;
     }
     return false;
+  }
+
+  private static boolean hasCodeOfNoRoom(ResourceAllocationException refusal) {
+    return NO_ROOM.stream().anyMatch(code -> JmsFaults.isOf(code, refusal));
   }
 
   /**

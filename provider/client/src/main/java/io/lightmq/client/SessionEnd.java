@@ -105,7 +105,7 @@ final class SessionEnd {
     } finally {
       try {
         completions.close();
-        inbox.giveBackLast();
+        inbox.giveBackLast(session.outbound().takeRefusal() == null);
         consumers.forget();
         browsers.forget();
       } finally {

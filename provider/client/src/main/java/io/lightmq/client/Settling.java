@@ -81,6 +81,7 @@ final class Settling {
     boolean settled = true;
     try {
       Awaiting.answer(link.acknowledgeSurely(Arrived.places(delivered), taken.stale()), what);
+      succeeded();
     } catch (JMSException e) {
       settled =
           isCode(e, FaultCode.NOT_IN_FLIGHT)
@@ -103,11 +104,30 @@ final class Settling {
     if (mode == AckMode.NONE) {
       return; // everything is acknowledged
     }
+    JMSException refusal = outbound.takeRefusal();
     if (mode.isByMessage()) {
-      inbox.recover(inbox.take(), true);
+      giveBack(refusal);
     } else {
-      inbox.recoverCurrent();
+      inbox.listening().recoverCurrent(refusal != null);
     }
+  }
+
+  /**
+   * Gives back what was handed over, because the application says so. That is a failed attempt,
+   * unless the broker had no room for what this session has sent since the last word: then this
+   * returns a little later, see {@link RefusalPause}.
+   */
+  private void giveBack(@Nullable JMSException refusal) throws JMSException {
+    HandedOver.Taken taken = inbox.take();
+    inbox.recover(taken, refusal == null);
+    if (!taken.open().isEmpty()) {
+      pause.failed(refusal);
+    }
+  }
+
+  private void succeeded() {
+    outbound.takeRefusal();
+    pause.succeeded();
   }
 
   /** The number of the current transaction, from 1. */
@@ -155,7 +175,7 @@ final class Settling {
           link.commit(sessionId, sends, places, taken.stale()),
           "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
       inbox.settled(delivered);
-      pause.succeeded();
+      succeeded();
     } catch (JMSException e) {
       undo(e, taken);
       pause.failed(e.getCause());
@@ -226,6 +246,6 @@ final class Settling {
   void rollback() throws JMSException {
     transaction.incrementAndGet();
     outbound.takeStaged();
-    inbox.recover(inbox.take(), true);
+    giveBack(outbound.takeRefusal());
   }
 }

@@ -73,6 +73,11 @@ public final class JmsFaults {
     return withCause(made, cause);
   }
 
+  /** Whether an exception of {@link #of} has this code. */
+  public static boolean isOf(FaultCode fault, JMSException e) {
+    return code(fault.code()).equals(e.getErrorCode());
+  }
+
   private static <E extends JMSException> E withCause(E made, @Nullable Throwable cause) {
     if (cause != null) {
       made.initCause(cause);
