@@ -12,12 +12,10 @@ import jakarta.jms.Queue;
 import jakarta.jms.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * What is on its way to a temporary destination when the broker dies. The broker that starts anew
@@ -28,37 +26,30 @@ class TemporaryTargetTest {
       TemporaryName.of(DestinationKind.TEMPORARY_QUEUE, new byte[TemporaryName.BYTES]).name();
   private static final long NEW_ID = 999;
 
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
   private ScriptedBroker broker;
   private Connection connection;
 
   @BeforeEach
   void start() throws Exception {
-    broker = new ScriptedBroker();
+    broker = rig.broker();
     broker.nothingThere();
-    connection = new LightmqConnectionFactory(broker.uri("&batchBytes=1")).createConnection();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    connection.close();
-    broker.close();
-    threads.shutdown();
-    assertThat(threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(ClientThreads.alive()).isEmpty();
+    connection = rig.connect("&batchBytes=1");
   }
 
   private CompletableFuture<Void> begin(Unchecked.Action call) {
     CompletableFuture<Void> future = new CompletableFuture<>();
-    threads.execute(
-        () -> {
-          try {
-            call.run();
-            future.complete(null);
-          } catch (JMSException | RuntimeException e) {
-            future.completeExceptionally(e);
-          }
-        });
+    rig.threads()
+        .execute(
+            () -> {
+              try {
+                call.run();
+                future.complete(null);
+              } catch (JMSException | RuntimeException e) {
+                future.completeExceptionally(e);
+              }
+            });
     return future;
   }
 
