@@ -203,6 +203,7 @@ final class ShardParts {
             letters,
             new DelayAdministration(state, delays, scans, recorder, later, time, later::soon),
             new DamagedAdministration(state, delays, recorder, later, ready),
+            new LinkAdministration(state, sessions, recorder, later, time, later::soon),
             settings.maxBatchBytes());
     this.commands =
         new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);
