@@ -24,7 +24,10 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class TemporaryChurn {
   private static final int CONNECTIONS = 10;
-  private static final long HEAP_LIMIT_BYTES = 4L << 20;
+
+  /** Each connection remembers 10,000 destinations of closed producers, which takes 0.7 MB. */
+  private static final long HEAP_LIMIT_BYTES = 8L << 20;
+
   private static final long REPLY_MILLIS = 30_000;
   private static final long METRICS_MILLIS = 3_000;
   private static final int SHARE_OF_FIRST = 5;
