@@ -20,7 +20,8 @@ version=$("$java" -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head
 # Clients log warnings to standard error; LIGHTMQ_LOG=DEBUG shows more.
 logging=-Dlogback.configurationFile=$root/samples/logback.xml
 
-# build MODULES STAMP [maven options]: packages the modules unless STAMP is newer than every source.
+# build MODULES STAMP [maven options]: packages the modules and what they need, unless STAMP is newer
+# than every source. Tests are left out: compiling them takes longer than all the rest.
 build() {
   modules=$1
   stamp=$2
@@ -31,9 +32,20 @@ build() {
       \( -path '*/src/*' -o -name pom.xml \) -newer "$stamp" -print | head -n 1)
     [ -n "$newer" ] || return 0
   fi
-  echo "building $modules (a minute or two the first time)" >&2
-  (cd "$root" && ./mvnw -B -ntp -q -pl "$modules" -am -DskipTests -Dspotless.check.skip=true \
-    -Djacoco.skip=true "$@" package) >&2 || fail "the build failed"
+  echo "First LightMQ is compiled, without its tests: $modules and what they need." >&2
+  echo "That takes a minute or two; the first time Maven and the libraries are fetched too." >&2
+  (
+    cd "$root" && ./mvnw -B -ntp -pl "$modules" -am -DskipTests -Dtest.compile.skip=true \
+      -Dspotless.check.skip=true -Djacoco.skip=true "$@" package
+    echo "exit code $?"
+  ) 2>&1 | while IFS= read -r line; do
+    case $line in
+      "[INFO] Building LightMQ"*) echo "  ${line#"[INFO] Building "}" ;;
+      "[INFO]"* | "[WARNING]"*) ;;
+      "exit code "*) exit "${line#"exit code "}" ;;
+      *) printf '%s\n' "$line" ;;
+    esac
+  done >&2 || fail "the build failed"
   : > "$stamp"
 }
 

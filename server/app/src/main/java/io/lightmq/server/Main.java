@@ -4,6 +4,7 @@ import io.lightmq.server.admin.DamagedCommand;
 import io.lightmq.server.admin.DeadLettersCommand;
 import io.lightmq.server.admin.DelayedCommand;
 import io.lightmq.server.admin.DestinationCommand;
+import io.lightmq.server.admin.LinkCommand;
 import io.lightmq.server.admin.StatusCommand;
 import io.lightmq.server.admin.StopCommand;
 import io.lightmq.server.admin.SubscriptionCommand;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Spec;
       DamagedCommand.class,
       Main.VersionCommand.class,
       SubscriptionCommand.class,
+      LinkCommand.class,
       CommandLine.HelpCommand.class
     },
     exitCodeListHeading = "%nExit codes:%n",

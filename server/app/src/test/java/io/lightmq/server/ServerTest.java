@@ -18,6 +18,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -77,6 +79,11 @@ class ServerTest {
   private int commandWith(String secretFile, String... arguments) {
     List<String> all = new ArrayList<>(List.of("destination"));
     all.addAll(List.of(arguments));
+    return execute(secretFile, all);
+  }
+
+  private int execute(String secretFile, List<String> arguments) {
+    List<String> all = new ArrayList<>(arguments);
     int port = ((InetSocketAddress) server.addresses().get(0)).getPort();
     all.addAll(List.of("--port", String.valueOf(port)));
     if (!secretFile.isEmpty()) {
@@ -113,6 +120,31 @@ class ServerTest {
     assertThat(command("delete", "queue", "orders")).isZero();
     assertThat(command("show", "queue", "orders")).isEqualTo(1);
     assertThat(err.toString()).contains("INVALID_DESTINATION").contains("orders");
+  }
+
+  @Test
+  void everyListOfAFreshBrokerIsNoErrorAndSaysWhatThereIsNoneOf() {
+    Set<String> said = new TreeSet<>();
+    Main.commandLine()
+        .getSubcommands()
+        .forEach(
+            (name, command) -> {
+              if (command.getSubcommands().containsKey("list")) {
+                assertThat(execute(passwordFile.toString(), List.of(name, "list")))
+                    .as(name + " list: " + err)
+                    .isZero();
+                said.add(name + ": " + out.toString().lines().findFirst().orElse("nothing"));
+              }
+            });
+    assertThat(said)
+        .containsExactly(
+            "damaged: no damaged messages",
+            "dead-letters: no dead letters",
+            "delayed: no delayed messages",
+            "destination: no destinations",
+            "link: links        1",
+            "subscription: no subscriptions",
+            "user: NAME   ROLES");
   }
 
   @Test

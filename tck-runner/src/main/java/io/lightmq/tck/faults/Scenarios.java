@@ -106,6 +106,11 @@ final class Scenarios {
               "requests and replies over resets and kills",
               call -> new TemporaryRounds(call.setup(), call.seed(1)).run(call.number(0, 20))),
           new Scenario(
+              "--temporary-churn",
+              "[MINUTES]",
+              "temporary queues made and deleted with -Xmx128m, heap flat (5)",
+              call -> new TemporaryChurn(call.setup(), call.number(0, 5)).run()),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",

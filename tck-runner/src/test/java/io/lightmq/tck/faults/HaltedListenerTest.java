@@ -3,30 +3,13 @@ package io.lightmq.tck.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.client.LightmqConnectionFactory;
-import io.lightmq.core.destination.DestinationSettings;
-import io.lightmq.core.runtime.ThreadLoops;
-import io.lightmq.core.shard.BrokerSettings;
-import io.lightmq.core.storage.MemoryDisk;
-import io.lightmq.core.storage.journal.JournalSettings;
-import io.lightmq.node.Node;
-import io.lightmq.node.NodeSettings;
-import io.lightmq.node.Transport;
-import io.lightmq.node.security.RoleAuthorizer;
-import io.lightmq.node.security.Security;
-import io.lightmq.node.security.UserStore;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.lightmq.tck.SmallNode;
 import jakarta.jms.JMSConsumer;
 import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
 import jakarta.jms.Session;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A listener that takes its whole process with it, in processes of its own. */
 class HaltedListenerTest {
-  private static final int MIB = 1 << 20;
   private static final int MESSAGES = 1_000;
   private static final int MAX_ATTEMPTS = 3;
   private static final int HALTED = 17;
@@ -43,7 +25,7 @@ class HaltedListenerTest {
 
   @TempDir Path directory;
 
-  private Node node;
+  private SmallNode node;
 
   /** The process: its listener halts at the message "bad"; the arguments are URI and mode. */
   static final class Halting {
@@ -69,49 +51,21 @@ class HaltedListenerTest {
 
   @BeforeEach
   void start() throws Exception {
-    NodeSettings otherwise = NodeSettings.defaults();
-    BrokerSettings broker = otherwise.broker();
-    BrokerSettings small =
-        new BrokerSettings(
-            DestinationSettings.DEFAULT.with(
-                Map.of("max-attempts", Integer.toString(MAX_ATTEMPTS))),
-            true,
-            List.of(),
-            16 * MIB,
-            16L * MIB,
-            64L * MIB,
-            JournalSettings.small(8 * MIB),
-            broker.segments(),
-            0,
-            broker.maxMessageBytes(),
-            broker.maxTransactionBytes(),
-            80,
-            0,
-            0,
-            broker.namedBytes(),
-            0); // a process that has halted does not come back
-    UserStore users = UserStore.open(directory, true, false);
     node =
-        Node.start(
-            new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB),
-            new MemoryDisk(256L * MIB),
-            new ThreadLoops((loop, cause) -> cause.printStackTrace()),
-            new Security(users, new RoleAuthorizer(), users.unknownUserKey()),
-            new Transport(
-                new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory()),
-                NioServerSocketChannel.class,
-                List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
-                true));
+        SmallNode.start(
+            directory,
+            """
+            [destinations]
+            max-attempts = %d
+            [limits]
+            temporary-grace-millis = 0
+            """
+                .formatted(MAX_ATTEMPTS)); // without grace: a halted process does not come back
   }
 
   @AfterEach
   void stop() throws Exception {
     node.close();
-  }
-
-  private String uri() {
-    InetSocketAddress address = (InetSocketAddress) node.addresses().get(0);
-    return "lightmq://127.0.0.1:" + address.getPort();
   }
 
   private int run(int mode) throws Exception {
@@ -124,7 +78,7 @@ class HaltedListenerTest {
                 "-cp",
                 System.getProperty("java.class.path"),
                 Halting.class.getName(),
-                uri(),
+                node.uri(),
                 Integer.toString(mode))
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -138,7 +92,7 @@ class HaltedListenerTest {
   }
 
   private void sendAll() {
-    try (JMSContext context = new LightmqConnectionFactory(uri()).createContext()) {
+    try (JMSContext context = new LightmqConnectionFactory(node.uri()).createContext()) {
       context.createProducer().send(context.createQueue("poisoned"), "bad");
       for (int i = 1; i < MESSAGES; i++) {
         context
@@ -165,7 +119,7 @@ class HaltedListenerTest {
       assertThat(run(mode)).as("exit code of process " + process).isEqualTo(HALTED);
     }
     try (JMSContext context =
-        new LightmqConnectionFactory(uri()).createContext(Session.SESSION_TRANSACTED)) {
+        new LightmqConnectionFactory(node.uri()).createContext(Session.SESSION_TRANSACTED)) {
       JMSConsumer dead = context.createConsumer(context.createQueue("DLQ"));
       Message letter = dead.receive(WAIT_MILLIS);
       assertThat(letter.getBody(String.class)).isEqualTo("bad");

@@ -9,24 +9,12 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.lightmq.client.LightmqConnectionFactory;
-import io.lightmq.core.runtime.ThreadLoops;
 import io.lightmq.core.shard.BrokerSettings;
-import io.lightmq.core.storage.MemoryDisk;
-import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.embedded.EmbeddedLinkFactory;
 import io.lightmq.node.Node;
-import io.lightmq.node.NodeSettings;
-import io.lightmq.node.Transport;
-import io.lightmq.node.security.RoleAuthorizer;
-import io.lightmq.node.security.Security;
-import io.lightmq.node.security.UserStore;
+import io.lightmq.tck.SmallNode;
 import io.lightmq.wire.Frame;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.File;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.MalformedURLException;
 import java.net.URI;
 import java.net.URL;
@@ -56,8 +44,6 @@ class NettyVersionsTest {
 
   /** The oldest, but for one part that is ours. */
   private static final String MIXED = "mixed";
-
-  private static final int MIB = 1 << 20;
 
   @TempDir Path directory;
 
@@ -112,47 +98,11 @@ class NettyVersionsTest {
     }
   }
 
-  private Node broker() throws Exception {
-    NodeSettings otherwise = NodeSettings.defaults();
-    BrokerSettings broker = otherwise.broker();
-    BrokerSettings small =
-        new BrokerSettings(
-            broker.defaultSettings(),
-            true,
-            List.of(),
-            16 * MIB,
-            16 * MIB,
-            64 * MIB,
-            JournalSettings.small(8 * MIB),
-            broker.segments(),
-            0,
-            broker.maxMessageBytes(),
-            broker.maxTransactionBytes(),
-            80,
-            0,
-            0);
-    UserStore users = UserStore.open(directory, true, false);
-    return Node.start(
-        new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB),
-        new MemoryDisk(256L * MIB),
-        new ThreadLoops((loop, cause) -> cause.printStackTrace()),
-        new Security(users, new RoleAuthorizer(), users.unknownUserKey()),
-        new Transport(
-            new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory()),
-            NioServerSocketChannel.class,
-            List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)),
-            true));
-  }
-
-  private static String uri(Node node) {
-    return "lightmq://127.0.0.1:" + ((InetSocketAddress) node.addresses().get(0)).getPort();
-  }
-
   @ParameterizedTest
   @ValueSource(strings = {OLDEST, "4.1.133.Final", OURS})
   void clientWorksOverTcp(String version) throws Exception {
-    try (Node node = broker()) {
-      assertThat(run(version, uri(node))).isEqualTo("20 received");
+    try (SmallNode node = SmallNode.start(directory, "")) {
+      assertThat(run(version, node.uri())).isEqualTo("20 received");
     }
   }
 
@@ -173,8 +123,8 @@ class NettyVersionsTest {
               default -> TOO_OLD;
             }
             + ".*";
-    try (Node node = broker()) {
-      assertThat(run(version, uri(node))).matches(told);
+    try (SmallNode node = SmallNode.start(directory, "")) {
+      assertThat(run(version, node.uri())).matches(told);
     }
     assertThat(run(version, "lightmq:mem:netty-" + version)).matches(told);
   }

@@ -66,12 +66,12 @@ final class BrokerOptions {
   boolean json;
 
   /** Runs a verb and prints its answer; returns the exit code. */
-  int run(String verb, Map<String, String> arguments) {
+  int run(String verb, Arguments arguments) {
     return run(verb, arguments, answer -> {});
   }
 
   /** The same, and hands the answer on. */
-  int run(String verb, Map<String, String> arguments, Consumer<Map<?, ?>> then) {
+  int run(String verb, Arguments arguments, Consumer<Map<?, ?>> then) {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     String secret = findPassword();
@@ -81,7 +81,7 @@ final class BrokerOptions {
     }
     String answer;
     try (AdminLink link = AdminLink.open(host, port, secret == null ? null : user, secret)) {
-      answer = link.run(verb, arguments);
+      answer = link.run(verb, arguments.all());
     } catch (AdminException e) {
       boolean nobody = e.code() == FaultCode.CLOSING;
       err.println((nobody ? "" : e.code() + ": ") + e.getMessage());

@@ -1,7 +1,5 @@
 package io.lightmq.server.admin;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,15 +29,8 @@ public final class DamagedCommand implements Runnable {
     @Option(names = "--kind", paramLabel = "KIND", description = "only of a queue, or of a topic")
     private @Nullable String kind;
 
-    Map<String, String> arguments() {
-      Map<String, String> arguments = new LinkedHashMap<>();
-      if (destination != null) {
-        arguments.put("destination", destination);
-      }
-      if (kind != null) {
-        arguments.put("kind", kind);
-      }
-      return arguments;
+    Arguments arguments() {
+      return new Arguments().with("destination", destination).with("kind", kind);
     }
   }
 

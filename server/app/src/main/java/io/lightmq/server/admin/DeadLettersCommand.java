@@ -1,7 +1,5 @@
 package io.lightmq.server.admin;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,10 +23,10 @@ public final class DeadLettersCommand implements Runnable {
   static final class Selection {
     @Option(
         names = "--queue",
-        defaultValue = "DLQ",
         paramLabel = "QUEUE",
-        description = "the dead-letter queue (${DEFAULT-VALUE})")
-    private String queue = "DLQ";
+        description =
+            "the dead-letter queue; without it that of the configuration's [destinations], DLQ")
+    private @Nullable String queue;
 
     @Option(
         names = "--destination",
@@ -36,13 +34,8 @@ public final class DeadLettersCommand implements Runnable {
         description = "only letters that come from there")
     private @Nullable String destination;
 
-    Map<String, String> arguments() {
-      Map<String, String> arguments = new LinkedHashMap<>();
-      arguments.put("queue", queue);
-      if (destination != null) {
-        arguments.put("destination", destination);
-      }
-      return arguments;
+    Arguments arguments() {
+      return new Arguments().with("queue", queue).with("destination", destination);
     }
   }
 
@@ -67,9 +60,7 @@ public final class DeadLettersCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Mixin Selection selection,
       @Parameters(index = "0", paramLabel = "<id>", description = "its message id") String id) {
-    Map<String, String> arguments = selection.arguments();
-    arguments.put("id", id);
-    return broker.run("dead-letters.show", arguments);
+    return broker.run("dead-letters.show", selection.arguments().with("id", id));
   }
 
   @Command(
@@ -107,14 +98,12 @@ public final class DeadLettersCommand implements Runnable {
       throw new ParameterException(
           spec.commandLine(), "give the message id of one letter or --all, not both");
     }
-    Map<String, String> arguments = selection.arguments();
-    arguments.put("rate", rate.replace("/s", ""));
-    if (id != null) {
-      arguments.put("id", id);
-    }
-    if (dry) {
-      arguments.put("dry-run", "true");
-    }
-    return broker.run("dead-letters.retry", arguments);
+    return broker.run(
+        "dead-letters.retry",
+        selection
+            .arguments()
+            .with("rate", rate.replace("/s", ""))
+            .with("id", id)
+            .with("dry-run", dry));
   }
 }

@@ -1,7 +1,5 @@
 package io.lightmq.server.admin;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -29,12 +27,8 @@ public final class DelayedCommand implements Runnable {
         description = "only messages for this queue or topic")
     private @Nullable String destination;
 
-    Map<String, String> arguments() {
-      Map<String, String> arguments = new LinkedHashMap<>();
-      if (destination != null) {
-        arguments.put("destination", destination);
-      }
-      return arguments;
+    Arguments arguments() {
+      return new Arguments().with("destination", destination);
     }
   }
 
@@ -59,8 +53,6 @@ public final class DelayedCommand implements Runnable {
       @Mixin BrokerOptions broker,
       @Mixin Selection selection,
       @Parameters(index = "0", paramLabel = "<id>", description = "its message id") String id) {
-    Map<String, String> arguments = selection.arguments();
-    arguments.put("id", id);
-    return broker.run("delayed.cancel", arguments);
+    return broker.run("delayed.cancel", selection.arguments().with("id", id));
   }
 }

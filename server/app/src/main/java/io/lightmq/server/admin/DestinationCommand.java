@@ -1,8 +1,6 @@
 package io.lightmq.server.admin;
 
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -44,6 +42,23 @@ public final class DestinationCommand implements Runnable {
     }
   }
 
+  /** Which one. */
+  static final class Which {
+    @Parameters(
+        index = "0",
+        paramLabel = "<kind>",
+        converter = KindReader.class,
+        description = "queue or topic")
+    private Kind kind = Kind.QUEUE;
+
+    @Parameters(index = "1", paramLabel = "<name>", description = "its name")
+    private String name = "";
+
+    Arguments arguments() {
+      return new Arguments().with("kind", kind.name().toLowerCase(Locale.ROOT)).with("name", name);
+    }
+  }
+
   @Override
   public void run() {
     throw new ParameterException(
@@ -52,52 +67,22 @@ public final class DestinationCommand implements Runnable {
 
   @Command(name = "list", description = "Lists all destinations.", mixinStandardHelpOptions = true)
   int list(@Mixin BrokerOptions broker) {
-    return broker.run("destination.list", Map.of());
+    return broker.run("destination.list", new Arguments());
   }
 
   @Command(name = "show", description = "Shows one in full.", mixinStandardHelpOptions = true)
-  int show(
-      @Mixin BrokerOptions broker,
-      @Parameters(
-              index = "0",
-              paramLabel = "<kind>",
-              converter = KindReader.class,
-              description = "queue or topic")
-          Kind kind,
-      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
-    return broker.run("destination.show", arguments(kind, name));
+  int show(@Mixin BrokerOptions broker, @Mixin Which which) {
+    return broker.run("destination.show", which.arguments());
   }
 
   @Command(name = "create", description = "Creates one.", mixinStandardHelpOptions = true)
-  int create(
-      @Mixin BrokerOptions broker,
-      @Parameters(
-              index = "0",
-              paramLabel = "<kind>",
-              converter = KindReader.class,
-              description = "queue or topic")
-          Kind kind,
-      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
-      @Mixin SettingOptions settings) {
-    Map<String, String> arguments = arguments(kind, name);
-    arguments.putAll(settings.arguments());
-    return broker.run("destination.create", arguments);
+  int create(@Mixin BrokerOptions broker, @Mixin Which which, @Mixin SettingOptions settings) {
+    return broker.run("destination.create", which.arguments().with(settings.arguments()));
   }
 
   @Command(name = "set", description = "Changes its settings.", mixinStandardHelpOptions = true)
-  int set(
-      @Mixin BrokerOptions broker,
-      @Parameters(
-              index = "0",
-              paramLabel = "<kind>",
-              converter = KindReader.class,
-              description = "queue or topic")
-          Kind kind,
-      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
-      @Mixin SettingOptions settings) {
-    Map<String, String> arguments = arguments(kind, name);
-    arguments.putAll(settings.arguments());
-    return broker.run("destination.set", arguments);
+  int set(@Mixin BrokerOptions broker, @Mixin Which which, @Mixin SettingOptions settings) {
+    return broker.run("destination.set", which.arguments().with(settings.arguments()));
   }
 
   @Command(
@@ -106,41 +91,16 @@ public final class DestinationCommand implements Runnable {
       mixinStandardHelpOptions = true)
   int delete(
       @Mixin BrokerOptions broker,
-      @Parameters(
-              index = "0",
-              paramLabel = "<kind>",
-              converter = KindReader.class,
-              description = "queue or topic")
-          Kind kind,
-      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name,
+      @Mixin Which which,
       @Option(names = "--force", description = "also while consumers are attached") boolean force) {
-    Map<String, String> arguments = arguments(kind, name);
-    if (force) {
-      arguments.put("force", "true");
-    }
-    return broker.run("destination.delete", arguments);
+    return broker.run("destination.delete", which.arguments().with("force", force));
   }
 
   @Command(
       name = "purge",
       description = "Deletes its messages, but for those that consumers hold.",
       mixinStandardHelpOptions = true)
-  int purge(
-      @Mixin BrokerOptions broker,
-      @Parameters(
-              index = "0",
-              paramLabel = "<kind>",
-              converter = KindReader.class,
-              description = "queue or topic")
-          Kind kind,
-      @Parameters(index = "1", paramLabel = "<name>", description = "its name") String name) {
-    return broker.run("destination.purge", arguments(kind, name));
-  }
-
-  private static Map<String, String> arguments(Kind kind, String name) {
-    Map<String, String> arguments = new LinkedHashMap<>();
-    arguments.put("kind", kind.name().toLowerCase(Locale.ROOT));
-    arguments.put("name", name);
-    return arguments;
+  int purge(@Mixin BrokerOptions broker, @Mixin Which which) {
+    return broker.run("destination.purge", which.arguments());
   }
 }

@@ -1,6 +1,5 @@
 package io.lightmq.server.admin;
 
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -12,11 +11,8 @@ final class ListLimit {
       description = "at most so many, 100 by default, 1000 at most")
   private @Nullable Integer limit;
 
-  /** Puts it into a verb's arguments, where it was given; returns them. */
-  Map<String, String> in(Map<String, String> arguments) {
-    if (limit != null) {
-      arguments.put("limit", limit.toString());
-    }
-    return arguments;
+  /** Adds it to a verb's arguments, where it was given; returns them. */
+  Arguments in(Arguments arguments) {
+    return arguments.with("limit", limit == null ? null : limit.toString());
   }
 }

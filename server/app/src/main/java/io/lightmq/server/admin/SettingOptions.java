@@ -1,7 +1,5 @@
 package io.lightmq.server.admin;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -47,21 +45,14 @@ final class SettingOptions {
   private @Nullable String suppressDuplicates;
 
   /** What was given, by the names that the broker knows. */
-  Map<String, String> arguments() {
-    Map<String, String> arguments = new LinkedHashMap<>();
-    put(arguments, "tier", tier);
-    put(arguments, "redelivery-delay", redeliveryDelay);
-    put(arguments, "redelivery-order", redeliveryOrder);
-    put(arguments, "max-attempts", maxAttempts);
-    put(arguments, "dead-letter", deadLetter);
-    put(arguments, "expiry", expiry);
-    put(arguments, "suppress-duplicates", suppressDuplicates);
-    return arguments;
-  }
-
-  private static void put(Map<String, String> arguments, String key, @Nullable String value) {
-    if (value != null) {
-      arguments.put(key, value);
-    }
+  Arguments arguments() {
+    return new Arguments()
+        .with("tier", tier)
+        .with("redelivery-delay", redeliveryDelay)
+        .with("redelivery-order", redeliveryOrder)
+        .with("max-attempts", maxAttempts)
+        .with("dead-letter", deadLetter)
+        .with("expiry", expiry)
+        .with("suppress-duplicates", suppressDuplicates);
   }
 }

@@ -1,6 +1,5 @@
 package io.lightmq.server.admin;
 
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -16,6 +15,6 @@ public final class StatusCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    return broker.run("broker.status", Map.of());
+    return broker.run("broker.status", new Arguments());
   }
 }

@@ -36,7 +36,7 @@ public final class StopCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    int asked = broker.run("broker.stop", Map.of(), this::awaitEnd);
+    int asked = broker.run("broker.stop", new Arguments(), this::awaitEnd);
     return asked == 0 ? exitCode : asked;
   }
 

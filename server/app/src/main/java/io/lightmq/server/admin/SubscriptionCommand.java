@@ -1,7 +1,5 @@
 package io.lightmq.server.admin;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -38,10 +36,9 @@ public final class SubscriptionCommand implements Runnable {
               description = "only those of that client id")
           @Nullable String clientId,
       @Mixin ListLimit limit) {
-    Map<String, String> arguments = new LinkedHashMap<>();
-    put(arguments, "topic", topic);
-    put(arguments, "client-id", clientId);
-    return broker.run("subscription.list", limit.in(arguments));
+    return broker.run(
+        "subscription.list",
+        limit.in(new Arguments().with("topic", topic).with("client-id", clientId)));
   }
 
   @Command(
@@ -57,16 +54,11 @@ public final class SubscriptionCommand implements Runnable {
               description = "its client id; left out for a shared one that has none")
           @Nullable String clientId,
       @Option(names = "--force", description = "also while consumers are attached") boolean force) {
-    Map<String, String> arguments = new LinkedHashMap<>();
-    arguments.put("subscription", name);
-    put(arguments, "client-id", clientId);
-    put(arguments, "force", force ? "true" : null);
-    return broker.run("subscription.delete", arguments);
-  }
-
-  private static void put(Map<String, String> arguments, String name, @Nullable String value) {
-    if (value != null) {
-      arguments.put(name, value);
-    }
+    return broker.run(
+        "subscription.delete",
+        new Arguments()
+            .with("subscription", name)
+            .with("client-id", clientId)
+            .with("force", force));
   }
 }

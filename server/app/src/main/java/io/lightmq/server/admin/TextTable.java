@@ -30,10 +30,9 @@ final class TextTable {
   }
 
   private static String object(Map<?, ?> map) {
-    if (map.size() == 1
-        && map.values().iterator().next() instanceof List<?> only
-        && only.isEmpty()) {
-      return "no " + show(map.keySet().iterator().next()) + "\n";
+    String nothing = nothing(map);
+    if (!nothing.isEmpty()) {
+      return "no " + nothing + "\n";
     }
     StringBuilder text = new StringBuilder();
     List<List<String>> pairs = new ArrayList<>();
@@ -52,6 +51,24 @@ final class TextTable {
     lines(pairs, text);
     tables.forEach((name, list) -> text.append('\n').append(name).append('\n').append(table(list)));
     return text.toString();
+  }
+
+  /**
+   * What there is none of, in words, if an answer has an empty list and no figure beside it but
+   * zeros: {@code deadLetters} are dead letters, {@code delayed} are delayed messages. Otherwise
+   * empty.
+   */
+  private static String nothing(Map<?, ?> map) {
+    String name = "";
+    for (Map.Entry<?, ?> entry : map.entrySet()) {
+      if (entry.getValue() instanceof List<?> list && list.isEmpty() && name.isEmpty()) {
+        name = show(entry.getKey());
+      } else if (!Long.valueOf(0).equals(entry.getValue())) {
+        return "";
+      }
+    }
+    String words = heading(name).replace('-', ' ').toLowerCase(Locale.ROOT);
+    return words.isEmpty() || words.endsWith("s") ? words : words + " messages";
   }
 
   private static String table(List<?> list) {

@@ -78,7 +78,7 @@ public final class UserCommand implements Runnable {
   int list(@Mixin BrokerOptions broker, @Mixin Where where) {
     Path data = where.data;
     if (data == null) {
-      return broker.run("user.list", Map.of());
+      return broker.run("user.list", new Arguments());
     }
     return offline(
         data,
@@ -126,7 +126,9 @@ public final class UserCommand implements Runnable {
             print("added  " + Printable.of(name) + "\n");
           });
     }
-    return broker.run("user.add", Map.of("name", name, "role", role, "credential", made.text()));
+    return broker.run(
+        "user.add",
+        new Arguments().with("name", name).with("role", role).with("credential", made.text()));
   }
 
   @Command(
@@ -149,7 +151,8 @@ public final class UserCommand implements Runnable {
             print("changed  " + Printable.of(name) + "\n");
           });
     }
-    return broker.run("user.set-password", Map.of("name", name, "credential", made.text()));
+    return broker.run(
+        "user.set-password", new Arguments().with("name", name).with("credential", made.text()));
   }
 
   @Command(
@@ -162,7 +165,7 @@ public final class UserCommand implements Runnable {
       @Parameters(index = "0", paramLabel = "<name>", description = "the user") String name) {
     Path data = where.data;
     if (data == null) {
-      return broker.run("user.remove", Map.of("name", name));
+      return broker.run("user.remove", new Arguments().with("name", name));
     }
     return offline(
         data,

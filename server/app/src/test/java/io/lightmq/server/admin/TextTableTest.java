@@ -47,6 +47,15 @@ class TextTableTest {
   void anEmptyListSaysSo() {
     assertThat(show("[]")).isEqualTo("none\n");
     assertThat(show("{\"destinations\":[]}")).isEqualTo("no destinations\n");
+    assertThat(show("{\"deadLetters\":[]}")).isEqualTo("no dead letters\n");
+    assertThat(show("{\"subscriptions\":[],\"left\":0}")).isEqualTo("no subscriptions\n");
+    assertThat(show("{\"damaged\":[],\"messages\":0}")).isEqualTo("no damaged messages\n");
+  }
+
+  @Test
+  void aFigureBesideAnEmptyListIsNotLeftOut() {
+    assertThat(show("{\"damaged\":[],\"messages\":3}")).contains("messages  3");
+    assertThat(show("{\"stopping\":0}")).isEqualTo("stopping  0\n");
   }
 
   @Test

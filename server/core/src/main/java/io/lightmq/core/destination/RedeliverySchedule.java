@@ -3,7 +3,7 @@ package io.lightmq.core.destination;
 import io.lightmq.wire.entry.Printable;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How long a message waits before each further attempt. Text: {@code none} for at once; {@code
@@ -61,23 +61,14 @@ public final class RedeliverySchedule {
   }
 
   private static long millis(String whole, String part) {
-    String text = part.trim().toLowerCase(Locale.ROOT);
-    int digits = 0;
-    while (digits < text.length() && Character.isDigit(text.charAt(digits))) {
-      digits++;
+    long millis;
+    try {
+      millis = TimeSpan.millis(part);
+    } catch (IllegalArgumentException e) {
+      throw wrong(whole, e.getMessage());
     }
-    long unit =
-        switch (text.substring(digits).trim()) {
-          case "ms" -> 1;
-          case "s" -> 1_000;
-          case "m" -> 60_000;
-          case "h" -> 3_600_000;
-          case "d" -> 86_400_000;
-          default -> throw wrong(whole, "\"" + part + "\" is no number with ms, s, m, h or d");
-        };
-    long millis = number(whole, text.substring(0, digits)) * unit;
     if (millis > MAX_MILLIS) {
-      throw wrong(whole, "\"" + part + "\" is longer than 366 days");
+      throw wrong(whole, "\"" + Printable.of(part) + "\" is longer than 366 days");
     }
     return millis;
   }
@@ -91,7 +82,7 @@ public final class RedeliverySchedule {
     }
   }
 
-  private static IllegalArgumentException wrong(String text, String why) {
+  private static IllegalArgumentException wrong(String text, @Nullable String why) {
     return new IllegalArgumentException(
         "redelivery-delay is \""
             + Printable.of(text)

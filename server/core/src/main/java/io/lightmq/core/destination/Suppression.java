@@ -1,7 +1,6 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.wire.entry.Printable;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,22 +65,11 @@ public record Suppression(@Nullable String property, int windowKeys, long window
   }
 
   private static long millis(String part, String text) {
-    String lower = text.toLowerCase(Locale.ROOT);
-    int digits = 0;
-    while (digits < lower.length() && Character.isDigit(lower.charAt(digits))) {
-      digits++;
+    try {
+      return TimeSpan.millis(text);
+    } catch (IllegalArgumentException e) {
+      throw wrong("has \"" + Printable.of(part) + "\"");
     }
-    long unit =
-        switch (lower.substring(digits)) {
-          case "ms" -> 1;
-          case "s" -> 1_000;
-          case "m" -> 60_000;
-          case "h" -> 3_600_000;
-          case "d" -> 86_400_000;
-          default -> throw wrong("has \"" + Printable.of(part) + "\"");
-        };
-    long count = number(part, lower.substring(0, digits));
-    return count > MAX_MILLIS ? count : count * unit;
   }
 
   private static long number(String part, String digits) {

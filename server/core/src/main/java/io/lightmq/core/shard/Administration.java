@@ -50,7 +50,9 @@ final class Administration {
           "damaged.retry",
           "damaged.drop",
           "subscription.list",
-          "subscription.delete");
+          "subscription.delete",
+          "link.list",
+          "link.drop");
 
   private static final Set<String> ARGUMENTS = Set.of("name", "kind", "force");
 
@@ -72,6 +74,7 @@ final class Administration {
   private final DelayAdministration delayed;
   private final DamagedAdministration damaged;
   private final SubscriptionAdministration durable;
+  private final LinkAdministration links;
   private final long maxBatchBytes;
 
   Administration(
@@ -87,7 +90,9 @@ final class Administration {
       DeadLetterAdministration letters,
       DelayAdministration delayed,
       DamagedAdministration damaged,
+      LinkAdministration links,
       long maxBatchBytes) {
+    this.links = links;
     this.withheld = withheld;
     this.ready = ready;
     this.delays = delays;
@@ -130,6 +135,10 @@ final class Administration {
       durable.execute(command);
       return;
     }
+    if (command.verb().startsWith("link.")) {
+      links.execute(command);
+      return;
+    }
     Collection<String> known = arguments(command.verb());
     for (String argument : command.arguments().keySet()) {
       if (!known.contains(argument)) {
@@ -167,7 +176,10 @@ final class Administration {
       return DamagedAdministration.ARGUMENTS;
     }
     if (verb.startsWith("subscription.")) {
-      return SubscriptionAdministration.ARGUMENTS;
+      return SubscriptionAdministration.arguments(verb);
+    }
+    if (verb.startsWith("link.")) {
+      return LinkAdministration.arguments(verb);
     }
     if (!verb.startsWith("destination.")) {
       throw new IllegalArgumentException("nobody says which arguments " + verb + " has");

@@ -5,6 +5,7 @@ import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MalformedMessageException;
@@ -16,9 +17,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The admin verbs {@code dead-letters.list|show|retry}. Arguments: {@code queue} (DLQ), {@code
- * destination} (only letters that come from there), {@code limit} (100, at most 1,000), {@code id}
- * (of the one message to show or to retry), {@code rate} (messages a second, 100), {@code dry-run}.
+ * The admin verbs {@code dead-letters.list|show|retry}. Arguments: {@code queue} (that of the
+ * settings for all, DLQ), {@code destination} (only letters that come from there), {@code limit}
+ * (100, at most 1,000), {@code id} (of the one message to show or to retry), {@code rate} (messages
+ * a second, 100), {@code dry-run}.
+ *
+ * <p>A queue of dead letters is made with the first of them. Before that there are none.
  *
  * <p>A retried letter goes back to where it came from, without what the broker wrote on it and with
  * all its attempts before it: to its queue, or to that one subscription of its topic and no other.
@@ -37,12 +41,17 @@ final class DeadLetterAdministration {
 
   private static final int EXCERPT_CHARS = 500;
 
+  private static final String USUAL_QUEUE = "DLQ";
+
+  private final BrokerSettings settings;
   private final ShardState state;
   private final LetterScan scans;
   private final Retries retries;
   private final TurnTime time;
 
-  DeadLetterAdministration(ShardState state, LetterScan scans, Retries retries, TurnTime time) {
+  DeadLetterAdministration(
+      BrokerSettings settings, ShardState state, LetterScan scans, Retries retries, TurnTime time) {
+    this.settings = settings;
     this.state = state;
     this.scans = scans;
     this.retries = retries;
@@ -52,26 +61,50 @@ final class DeadLetterAdministration {
   /** Carries a verb out; answers once all is read. */
   void execute(Command.Admin command) {
     AdminArguments.check(command, ARGUMENTS);
-    Destination queue = queue(command.arguments().getOrDefault("queue", "DLQ"));
-    switch (command.verb()) {
-      case "dead-letters.list" -> list(queue, command);
-      case "dead-letters.show" -> show(queue, command);
-      case "dead-letters.retry" -> retry(queue, command);
-      default ->
-          throw AdminArguments.wrong(
-              "verb "
-                  + Printable.of(command.verb())
-                  + " is unknown; known are dead-letters.list, show, retry");
+    DestinationName name =
+        ClientText.destination(
+            DestinationKind.QUEUE, command.arguments().getOrDefault("queue", usualQueue()));
+    Destination queue = state.destinations().find(name);
+    boolean known = queue != null && !queue.isHidden();
+    if (!known && !takesLetters(name.name())) {
+      throw new Refusal(
+          FaultCode.INVALID_DESTINATION,
+          "there is no queue "
+              + name.shown()
+              + "; dead letters go to "
+              + Printable.of(usualQueue())
+              + " where a destination names no other");
+    }
+    LetterScan.Looker looker =
+        switch (command.verb()) {
+          case "dead-letters.list" -> list(command);
+          case "dead-letters.show" -> show(name, command);
+          case "dead-letters.retry" -> retry(name, command);
+          default ->
+              throw AdminArguments.wrong(
+                  "verb "
+                      + Printable.of(command.verb())
+                      + " is unknown; known are dead-letters.list, show, retry");
+        };
+    if (queue != null && known) {
+      scans.of(queue, looker);
+    } else {
+      looker.done(); // its first letter makes it
     }
   }
 
-  private Destination queue(String name) {
-    Destination queue =
-        state.destinations().find(ClientText.destination(DestinationKind.QUEUE, name));
-    if (queue == null || queue.isHidden()) {
-      throw new Refusal(FaultCode.INVALID_DESTINATION, "there is no queue " + Printable.of(name));
-    }
-    return queue;
+  /** Where the dead letters of most destinations go. */
+  private String usualQueue() {
+    String named = settings.defaultSettings().deadLetter();
+    return named == null ? USUAL_QUEUE : named;
+  }
+
+  /** Whether the first dead letter of some destination would make this queue. */
+  private boolean takesLetters(String name) {
+    return name.equals(usualQueue())
+        || settings.rules().stream().anyMatch(rule -> name.equals(rule.settings().deadLetter()))
+        || state.destinations().all().stream()
+            .anyMatch(each -> name.equals(each.settings().deadLetter()));
   }
 
   private static void answer(Command.Admin command, JsonWriter json) {
@@ -168,72 +201,64 @@ final class DeadLetterAdministration {
 
   // ---- list, show ----
 
-  private void list(Destination queue, Command.Admin command) {
+  private LetterScan.Looker list(Command.Admin command) {
     int limit = AdminArguments.number(command, "limit", 100, MAX_LIMIT);
     String origin = command.arguments().get("destination");
     JsonWriter json = new JsonWriter().beginObject().name("deadLetters").beginArray();
-    scans.of(
-        queue,
-        new LetterScan.Looker() {
-          private int found;
+    return new LetterScan.Looker() {
+      private int found;
 
-          private Retries.Place place(Lane lane, long sequence) {
-            return new Retries.Place(queue.queueSubscription(), lane.code(), sequence);
-          }
+      @Override
+      public boolean look(Subscription from, Lane lane, long sequence, ByteBuffer entries, int at) {
+        Facts facts = Facts.of(entries, at);
+        if (origin == null || origin.equals(facts.origin())) {
+          facts(json.beginObject(), facts, entries, at);
+          text(json, "retryFails", retries.failure(new Retries.Place(from, lane.code(), sequence)));
+          json.endObject();
+          found++;
+        }
+        return found < limit;
+      }
 
-          @Override
-          public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
-            Facts facts = Facts.of(entries, at);
-            if (origin == null || origin.equals(facts.origin())) {
-              facts(json.beginObject(), facts, entries, at);
-              text(json, "retryFails", retries.failure(place(lane, sequence)));
-              json.endObject();
-              found++;
-            }
-            return found < limit;
-          }
-
-          @Override
-          public void done() {
-            answer(command, json.endArray().endObject());
-          }
-        });
+      @Override
+      public void done() {
+        answer(command, json.endArray().endObject());
+      }
+    };
   }
 
-  private void show(Destination queue, Command.Admin command) {
+  private LetterScan.Looker show(DestinationName queue, Command.Admin command) {
     String id = command.arguments().get("id");
     if (id == null) {
       throw AdminArguments.wrong("argument id is missing; dead-letters list shows the ids");
     }
-    scans.of(
-        queue,
-        new LetterScan.Looker() {
-          private @Nullable JsonWriter json;
+    return new LetterScan.Looker() {
+      private @Nullable JsonWriter json;
 
-          @Override
-          public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
-            MessageReader reader = letter(entries, at, null);
-            if (reader == null || !id.equals(String.valueOf(reader.messageId()))) {
-              return true;
-            }
-            json = shown(reader, entries, at);
-            return false;
-          }
+      @Override
+      public boolean look(Subscription from, Lane lane, long sequence, ByteBuffer entries, int at) {
+        MessageReader reader = letter(entries, at, null);
+        if (reader == null || !id.equals(String.valueOf(reader.messageId()))) {
+          return true;
+        }
+        json = shown(reader, entries, at);
+        return false;
+      }
 
-          @Override
-          public void done() {
-            JsonWriter found = json;
-            if (found != null) {
-              answer(command, found);
-            } else {
-              unknown(command, queue, id);
-            }
-          }
-        });
+      @Override
+      public void done() {
+        JsonWriter found = json;
+        if (found != null) {
+          answer(command, found);
+        } else {
+          unknown(command, queue, id);
+        }
+      }
+    };
   }
 
-  private static void unknown(Command.Admin command, Destination queue, String id) {
-    String text = "no message with id " + Printable.of(id) + " waits in " + queue.name().shown();
+  private static void unknown(Command.Admin command, DestinationName queue, String id) {
+    String text = "no message with id " + Printable.of(id) + " waits in " + queue.shown();
     command.peer().reply(command.correlation(), new Peer.Reply.Failed(FaultCode.BAD_REQUEST, text));
   }
 
@@ -272,73 +297,70 @@ final class DeadLetterAdministration {
 
   // ---- retry ----
 
-  private void retry(Destination queue, Command.Admin command) {
+  private LetterScan.Looker retry(DestinationName queue, Command.Admin command) {
     int rate = AdminArguments.number(command, "rate", 100, MAX_RATE);
     String origin = command.arguments().get("destination");
     String id = command.arguments().get("id");
     boolean dry = Boolean.parseBoolean(command.arguments().getOrDefault("dry-run", "false"));
-    Subscription from = queue.queueSubscription();
-    JsonWriter json = new JsonWriter().beginObject().text("queue", queue.name().name());
+    JsonWriter json = new JsonWriter().beginObject().text("queue", queue.name());
     json.name("unresolvedLetters").beginArray();
-    scans.of(
-        queue,
-        new LetterScan.Looker() {
-          private int found;
-          private int unresolved;
-          private int added;
-          private int known;
-          private int passedOver;
+    return new LetterScan.Looker() {
+      private int found;
+      private int unresolved;
+      private int added;
+      private int known;
+      private int passedOver;
 
-          @Override
-          public boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
-            MessageReader reader = letter(entries, at, origin);
-            Retries.Origin comesFrom =
-                reader == null || !isIntact(entries, at) ? null : Retries.Origin.of(reader);
-            if (reader == null || comesFrom == null) {
-              return true;
-            }
-            if (id != null && !id.equals(String.valueOf(reader.messageId()))) {
-              return true;
-            }
-            Retries.Place place = new Retries.Place(from, lane.code(), sequence);
-            if (retries.knows(place)) {
-              known++;
-              return id == null;
-            }
-            if (comesFrom.canBe() && (dry ? added : 0) >= retries.room()) {
-              passedOver++;
-              return id == null;
-            }
-            added += comesFrom.canBe() ? 1 : 0;
-            String obstacle = retries.obstacle(comesFrom);
-            if (obstacle == null) {
-              found++;
-            } else if (unresolved++ < MAX_UNRESOLVED) {
-              json.beginObject().text("id", String.valueOf(reader.messageId()));
-              json.text("origin", comesFrom.toString()).text("why", obstacle).endObject();
-            }
-            if (!dry) {
-              retries.add(place, comesFrom, rate, obstacle);
-            }
-            return id == null;
-          }
+      @Override
+      public boolean look(Subscription from, Lane lane, long sequence, ByteBuffer entries, int at) {
+        MessageReader reader = letter(entries, at, origin);
+        Retries.Origin comesFrom =
+            reader == null || !isIntact(entries, at) ? null : Retries.Origin.of(reader);
+        if (reader == null || comesFrom == null) {
+          return true;
+        }
+        if (id != null && !id.equals(String.valueOf(reader.messageId()))) {
+          return true;
+        }
+        Retries.Place place = new Retries.Place(from, lane.code(), sequence);
+        if (retries.knows(place)) {
+          known++;
+          return id == null;
+        }
+        if (comesFrom.canBe() && (dry ? added : 0) >= retries.room()) {
+          passedOver++;
+          return id == null;
+        }
+        added += comesFrom.canBe() ? 1 : 0;
+        String obstacle = retries.obstacle(comesFrom);
+        if (obstacle == null) {
+          found++;
+        } else if (unresolved++ < MAX_UNRESOLVED) {
+          json.beginObject().text("id", String.valueOf(reader.messageId()));
+          json.text("origin", comesFrom.toString()).text("why", obstacle).endObject();
+        }
+        if (!dry) {
+          retries.add(place, comesFrom, rate, obstacle);
+        }
+        return id == null;
+      }
 
-          @Override
-          public void done() {
-            if (id != null && found + unresolved + known + passedOver == 0) {
-              unknown(command, queue, id);
-              return;
-            }
-            answer(
-                command,
-                json.endArray()
-                    .number(dry ? "wouldRetry" : "retrying", found)
-                    .number("unresolved", unresolved)
-                    .number("waitAlready", known)
-                    .number("passedOver", passedOver)
-                    .number("ratePerSecond", rate)
-                    .endObject());
-          }
-        });
+      @Override
+      public void done() {
+        if (id != null && found + unresolved + known + passedOver == 0) {
+          unknown(command, queue, id);
+          return;
+        }
+        answer(
+            command,
+            json.endArray()
+                .number(dry ? "wouldRetry" : "retrying", found)
+                .number("unresolved", unresolved)
+                .number("waitAlready", known)
+                .number("passedOver", passedOver)
+                .number("ratePerSecond", rate)
+                .endObject());
+      }
+    };
   }
 }

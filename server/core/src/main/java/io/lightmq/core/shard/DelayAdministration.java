@@ -121,7 +121,8 @@ final class DelayAdministration {
     }
 
     @Override
-    public final boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
+    public final boolean look(
+        Subscription from, Lane lane, long sequence, ByteBuffer entries, int at) {
       DueHour of = hour;
       Destination to = of == null ? null : wanted(of);
       if (of != null && to != null) {

@@ -24,8 +24,8 @@ final class LetterScan {
 
   /** Looks at what is read. */
   interface Looker {
-    /** One entry; false if that is enough. */
-    boolean look(Lane lane, long sequence, ByteBuffer entries, int at);
+    /** One entry of the queue whose subscription this is; false if that is enough. */
+    boolean look(Subscription from, Lane lane, long sequence, ByteBuffer entries, int at);
 
     /** There are no more, or it was enough. */
     void done();
@@ -100,7 +100,7 @@ final class LetterScan {
     private boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
       long before = recorder.changes();
       try {
-        return looker.look(lane, sequence, entries, at);
+        return looker.look(queue, lane, sequence, entries, at);
       } catch (MalformedMessageException e) {
         return true;
       } catch (RuntimeException thrown) {

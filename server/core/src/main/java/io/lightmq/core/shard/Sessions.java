@@ -91,6 +91,11 @@ final class Sessions {
     return session;
   }
 
+  /** Whether a connection is attached to a link. */
+  boolean isConnected(UUID link) {
+    return byLink.containsKey(link);
+  }
+
   /** All sessions. */
   Collection<PeerSession> all() {
     return Collections.unmodifiableCollection(byConnection.values());

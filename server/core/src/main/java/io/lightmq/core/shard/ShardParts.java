@@ -123,7 +123,8 @@ final class ShardParts {
             state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
     this.retries = new Retries(mover, subscribing, time, later::soon);
     LetterScan scans = new LetterScan(reads, later::soon, recorder, unforeseen);
-    DeadLetterAdministration letters = new DeadLetterAdministration(state, scans, retries, time);
+    DeadLetterAdministration letters =
+        new DeadLetterAdministration(settings, state, scans, retries, time);
     this.janitor = new Janitor(state, reads, later, time, later::soon);
     Attempts attempts =
         new Attempts(
@@ -202,6 +203,7 @@ final class ShardParts {
             letters,
             new DelayAdministration(state, delays, scans, recorder, later, time, later::soon),
             new DamagedAdministration(state, delays, recorder, later, ready),
+            new LinkAdministration(state, sessions, recorder, later, time, later::soon),
             settings.maxBatchBytes());
     this.commands =
         new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);

@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
 final class SubscriptionAdministration {
   private static final List<String> LIST = List.of("topic", "client-id", "limit");
   private static final List<String> DELETE = List.of("subscription", "client-id", "force");
-  static final List<String> ARGUMENTS =
-      List.of("topic", "client-id", "limit", "subscription", "force");
-
   private static final int MAX_LIMIT = 1_000;
 
   private final ShardState state;
@@ -32,6 +29,11 @@ final class SubscriptionAdministration {
     this.state = state;
     this.recorder = recorder;
     this.subscribing = subscribing;
+  }
+
+  /** The arguments that a verb may have. */
+  static List<String> arguments(String verb) {
+    return verb.equals("subscription.list") ? LIST : DELETE;
   }
 
   /** Carries a verb out; answers once what it changed is durable. */

@@ -55,6 +55,7 @@ public final class Link {
   private boolean exact = true;
   private long lastUsedMillis;
   private long slice;
+  private boolean closed;
 
   Link(UUID id, long since) {
     this.id = id;
@@ -145,6 +146,20 @@ public final class Link {
   /** The kept refusals in order of their numbers. */
   public List<Outcome> outcomes() {
     return new ArrayList<>(outcomes.values());
+  }
+
+  /** Whether it was closed, so that the broker knows nothing of it any more. */
+  public boolean isClosed() {
+    return closed;
+  }
+
+  void close() {
+    closed = true;
+  }
+
+  /** How many refusals are kept. */
+  public int outcomeCount() {
+    return outcomes.size();
   }
 
   /** Whether no more refusals can be kept. */

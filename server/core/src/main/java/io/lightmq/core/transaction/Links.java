@@ -5,6 +5,8 @@ import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -84,9 +86,19 @@ public final class Links {
     return links.size();
   }
 
-  /** A link, or null. */
+  /** A link that is used, or null. */
   public @Nullable Link find(UUID id) {
     return links.get(id);
+  }
+
+  /** All of them; to look at one here is no use of it. */
+  public Collection<Link> all() {
+    return Collections.unmodifiableCollection(links.values());
+  }
+
+  /** How many each user has; those of nobody are not among them. */
+  public Map<String, Integer> owners() {
+    return Collections.unmodifiableMap(byOwner);
   }
 
   /**
@@ -109,7 +121,7 @@ public final class Links {
         + ", "
         + MAX_OF_USER
         + " of one user; a link ends when its connection is closed, and else when it was not used"
-        + " for a day";
+        + " for a day, or by bin/lightmq link drop";
   }
 
   /** A link to close now, since it was not used for a day; null if there is none. */
@@ -168,6 +180,7 @@ public final class Links {
     if (link != null) {
       beforeChange(link);
       links.remove(id);
+      link.close();
       String owner = link.owner();
       if (owner != null) {
         byOwner.computeIfPresent(owner, (user, count) -> count == 1 ? null : count - 1);

@@ -79,6 +79,31 @@ class DeadLetterTest {
   }
 
   @Test
+  void aQueueThatItsFirstLetterWouldMakeHasNoLettersButOneThatNothingNamesIsRefused()
+      throws Exception {
+    BrokerHarness h = new BrokerHarness(1).open();
+    for (String queue : List.of("", "DLQ", "letters", "fast.letters")) {
+      Map<String, String> arguments = queue.isEmpty() ? Map.of() : Map.of("queue", queue);
+      if (queue.equals("letters")) {
+        assertThat(h.admin("dead-letters.list", arguments))
+            .contains("INVALID_DESTINATION", "there is no queue letters", "dead letters go to DLQ");
+        h.admin("destination.create", Map.of("name", "orders", "dead-letter", queue));
+      } else if (queue.equals("fast.letters")) {
+        h.admin("destination.create", Map.of("name", queue)); // it is there, and empty
+      }
+      assertThat(h.admin("dead-letters.list", arguments)).isEqualTo("{\"deadLetters\":[]}");
+      assertThat(h.admin("dead-letters.retry", arguments))
+          .contains("\"retrying\":0", "\"unresolved\":0");
+    }
+    assertThat(h.admin("dead-letters.show", Map.of("id", "ID:1")))
+        .contains("no message with id ID:1 waits in DLQ");
+    assertThat(h.admin("dead-letters.show", Map.of())).contains("argument id is missing");
+    assertThat(h.admin("dead-letters.list", Map.of("limit", "0"))).contains("must be 1 to 1000");
+    assertThat(h.admin("destination.list", Map.of())).doesNotContain("DLQ");
+    h.close();
+  }
+
+  @Test
   void attemptsAreKeptThroughPowerCutsAndCheckpointsAndTheMoveIsWholeOrNot() throws Exception {
     BrokerHarness h = new BrokerHarness(2).open();
     long id = send(h, POISON, "bad");
