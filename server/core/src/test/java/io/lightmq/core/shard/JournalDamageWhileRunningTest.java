@@ -8,6 +8,7 @@ import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.DiskFile;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
@@ -108,6 +109,16 @@ class JournalDamageWhileRunningTest {
     throw new AssertionError("message " + number + " is not in the journal");
   }
 
+  /** Where the entry begins in which a place lies. */
+  private static int entryAt(byte[] bytes, int place) {
+    ByteBuffer buffer = ByteBuffer.wrap(bytes);
+    int at = place;
+    while (!Entry.isIntact(buffer, at, bytes.length)) {
+      at--;
+    }
+    return at;
+  }
+
   private void checkpoint(int seconds) {
     h.broker.wantCheckpoint();
     for (int i = 0; i < seconds; i++) {
@@ -181,8 +192,8 @@ class JournalDamageWhileRunningTest {
     for (int damaged : new int[] {20, 40}) {
       var place = inJournal(damaged);
       byte[] bytes = h.disk.contents(place.getKey());
-      int from = place.getValue() - (damaged == 20 ? 60 : 0);
-      Arrays.fill(bytes, from, from + 100, (byte) 0);
+      int from = entryAt(bytes, place.getValue());
+      Arrays.fill(bytes, from, from + 100, (byte) 0); // its length, so that nothing leads on
       h.disk.replace(place.getKey(), bytes);
     }
     assertThat(drain()).isEqualTo(without(20, 40));

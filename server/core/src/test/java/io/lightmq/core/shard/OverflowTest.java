@@ -7,6 +7,7 @@ import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.DiskFile;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
@@ -332,7 +333,10 @@ class OverflowTest {
     byte[] bytes = h.disk.contents(first);
     String text = new String(bytes, StandardCharsets.ISO_8859_1);
     int at = text.indexOf("2-", text.indexOf("1" + PAD));
-    Arrays.fill(bytes, at - 120, at + 50, (byte) 0);
+    while (!Entry.isIntact(ByteBuffer.wrap(bytes), at, bytes.length)) {
+      at--;
+    }
+    Arrays.fill(bytes, at, at + 100, (byte) 0);
     h.disk.replace(first, bytes);
     h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
     List<Integer> got = drain(1, queue);
