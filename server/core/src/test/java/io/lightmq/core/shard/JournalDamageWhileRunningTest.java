@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 class JournalDamageWhileRunningTest {
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "orders");
   private static final int COUNT = 60;
+  private static final int RUN = 6;
   private static final long SECOND = 1_000_000_000L;
 
   private final BrokerHarness h = new BrokerHarness(7);
@@ -72,9 +73,13 @@ class JournalDamageWhileRunningTest {
     h.open();
     peer = h.attach(new UUID(1, 1), 1, 1, null);
     id = h.producer(peer, QUEUE);
-    for (int i = 0; i < COUNT; i++) {
-      int c = h.publish(peer, id, i + 1, "m" + i + "-" + "x".repeat(300));
-      assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
+    for (int from = 0; from < COUNT; from += RUN) {
+      String[] texts = new String[RUN];
+      for (int i = 0; i < RUN; i++) {
+        texts[i] = "m" + (from + i) + "-" + "x".repeat(300);
+      }
+      assertThat(h.receipt(peer, h.publish(peer, id, from / RUN + 1, texts)))
+          .isEqualTo(FaultCode.OK);
     }
   }
 
@@ -169,7 +174,7 @@ class JournalDamageWhileRunningTest {
     checkpoint(3);
     assertThat(h.broker.metrics().checkpoints().done()).as("it came after all").isPositive();
     assertThat(h.broker.metrics().totals().setAside()).isZero();
-    int c = h.publish(peer, id, COUNT + 1, "m60-" + "x".repeat(300));
+    int c = h.publish(peer, id, COUNT / RUN + 1, "m60-" + "x".repeat(300));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
     place = inJournal(60);
     badFile = place.getKey();

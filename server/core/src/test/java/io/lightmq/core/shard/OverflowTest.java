@@ -7,12 +7,10 @@ import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.DiskFile;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
-import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -321,28 +319,6 @@ class OverflowTest {
     h.loops.advance(2_000_000_000L);
     assertThat(h.broker.metrics().overflow().bytes()).as("nothing keeps a file").isZero();
     assertThat(h.broker.metrics().totals().damagedReads()).isPositive();
-  }
-
-  @Test
-  void aDamagedLengthTakesNoOtherMessage() throws IOException {
-    open(LIMIT_BYTES);
-    long queue = h.producer(peer, QUEUE);
-    taken(publish(queue, 0, 0, 40));
-    h.loops.runUntilIdle();
-    String first = "overflow/" + h.disk.list("overflow").get(0);
-    byte[] bytes = h.disk.contents(first);
-    String text = new String(bytes, StandardCharsets.ISO_8859_1);
-    int at = text.indexOf("2-", text.indexOf("1" + PAD));
-    while (!Entry.isIntact(ByteBuffer.wrap(bytes), at, bytes.length)) {
-      at--;
-    }
-    Arrays.fill(bytes, at, at + 100, (byte) 0);
-    h.disk.replace(first, bytes);
-    h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
-    List<Integer> got = drain(1, queue);
-    assertThat(got).contains(0, 4, 5, 39).doesNotContain(2).hasSizeGreaterThanOrEqualTo(38);
-    assertThat(h.admin("damaged.list", Map.of()))
-        .contains("\"messages\":" + (40 - got.size()) + "}");
   }
 
   @Test
