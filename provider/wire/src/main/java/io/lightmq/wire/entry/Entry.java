@@ -132,6 +132,11 @@ public final class Entry {
     return header;
   }
 
+  /** Makes the CRC of a written entry wrong: it stands for one that is lost, and is never read. */
+  public static void spoil(ByteBuffer target, int at) {
+    target.putInt(at + CRC, ~target.getInt(at + CRC));
+  }
+
   private static int putHeader(
       ByteBuffer target,
       int at,

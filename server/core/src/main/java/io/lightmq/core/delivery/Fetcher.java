@@ -1,9 +1,10 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.NoFileHandleException;
-import io.lightmq.core.storage.ReadFailures;
+import io.lightmq.core.storage.segment.EntrySalvage;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.SegmentReader;
 import io.lightmq.core.storage.segment.SegmentStore;
@@ -24,9 +25,6 @@ import java.util.function.Consumer;
 public final class Fetcher {
   private static final String PURPOSE = "journal reads";
   private static final int READ_AHEAD_BYTES = 256 << 10;
-
-  /** Read at a time where the device does not give all. */
-  private static final int SECTOR = 512;
 
   /** At most so many fetches are under way; further pulls wait. */
   static final int MAX_UNDER_WAY = 64;
@@ -145,9 +143,9 @@ public final class Fetcher {
             task.passed,
             (sequence, buffer, at, length) -> task.put(buffer, at, length));
       } else if (part instanceof Fetch.InOverflow swift) {
-        overflow.read(swift, task);
+        overflow.read(swift, task.lane, task, task.again);
       } else {
-        readJournal((Fetch.InJournal) part, task, task.again);
+        readJournal((Fetch.InJournal) part, task.lane, task, task.again);
       }
       if (task.longEntry != null) {
         return;
@@ -196,8 +194,8 @@ public final class Fetcher {
       } else {
         more =
             part instanceof Fetch.InOverflow swift
-                ? overflow.read(swift, out)
-                : readJournal((Fetch.InJournal) part, out, fetch.again);
+                ? overflow.read(swift, fetch.lane, out, fetch.again)
+                : readJournal((Fetch.InJournal) part, fetch.lane, out, fetch.again);
         at++;
       }
     }
@@ -273,18 +271,16 @@ public final class Fetcher {
    * Reads a run.
    *
    * @param again whether it was looked up for the second time: what the device does not give is
-   *     damaged then
+   *     damaged then, and what is whole behind damage is looked for
    */
-  private boolean readJournal(Fetch.InJournal run, EntryTaker out, boolean again)
+  private boolean readJournal(Fetch.InJournal run, Lane lane, EntryTaker out, boolean again)
       throws IOException {
-    try {
-      load(run.runOffset(), run.runBytes());
-    } catch (IOException e) {
-      if (!again || ReadFailures.isOfTheFile(e)) {
-        throw e;
-      }
-      loadWhatComes(run, e);
+    if (again) {
+      forget();
+      ByteBuffer own = EntrySalvage.read(journal::read, run.runOffset(), run.runBytes(), 0);
+      return RunSalvage.read(run, lane, own, "journal: run at offset " + run.runOffset(), out);
     }
+    load(run.runOffset(), run.runBytes());
     int at = (int) (run.runOffset() - aheadOffset);
     int limit = at + run.runBytes();
     for (long sequence = run.runSequence(); sequence < run.from() + run.count(); sequence++) {
@@ -322,38 +318,17 @@ public final class Fetcher {
     }
   }
 
-  private IOException damaged(Fetch.InJournal run, long sequence, long through, String what) {
+  private void forget() {
     aheadOffset = 0;
     ahead.limit(0);
+  }
+
+  private IOException damaged(Fetch.InJournal run, long sequence, long through, String what) {
+    forget();
     return new UnreadableException(
         "journal: entry %d of the run at offset %d %s".formatted(sequence, run.runOffset(), what),
         Math.max(sequence, run.from()),
         through);
-  }
-
-  /** The bytes of a run sector by sector, with zeros where the device gives none. */
-  private void loadWhatComes(Fetch.InJournal run, IOException failure) throws IOException {
-    if (ahead.capacity() < run.runBytes()) {
-      throw failure;
-    }
-    ahead.clear();
-    for (int at = 0; at < run.runBytes(); at += SECTOR) {
-      int length = Math.min(SECTOR, run.runBytes() - at);
-      ByteBuffer sector = ahead.slice(at, length);
-      try {
-        journal.read(run.runOffset() + at, sector);
-      } catch (IOException e) {
-        if (ReadFailures.isOfTheFile(e)) {
-          ahead.limit(0);
-          throw e;
-        }
-        for (int i = 0; i < length; i++) {
-          sector.put(i, (byte) 0);
-        }
-      }
-    }
-    aheadOffset = run.runOffset();
-    ahead.limit(run.runBytes());
   }
 
   /** Few sizes, so that buffers which are given back serve again. */

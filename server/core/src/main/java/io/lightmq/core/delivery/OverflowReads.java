@@ -1,5 +1,6 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.Lane;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.overflow.OverflowFile;
 import io.lightmq.wire.entry.Entry;
@@ -27,8 +28,19 @@ final class OverflowReads {
     this.memory = memory;
   }
 
-  /** Reads one part; false if there is no room for all of it. */
-  boolean read(Fetch.InOverflow part, EntryTaker out) throws IOException {
+  /**
+   * Reads one part; false if there is no room for all of it.
+   *
+   * @param again whether it was looked up for the second time: what is whole behind damage is
+   *     looked for then
+   */
+  boolean read(Fetch.InOverflow part, Lane lane, EntryTaker out, boolean again) throws IOException {
+    if (again) {
+      forget();
+      ByteBuffer own = ByteBuffer.allocate(part.bytes());
+      part.file().read(part.position(), own);
+      return RunSalvage.read(part, lane, own.flip(), part.file() + " at " + part.position(), out);
+    }
     load(part);
     int at = part.position() - aheadPosition;
     int limit = at + part.bytes();

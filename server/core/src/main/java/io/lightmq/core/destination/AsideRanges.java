@@ -13,7 +13,7 @@ import java.util.TreeMap;
 /**
  * The sequences of one lane whose bytes could not be read and which are set aside: nobody gets
  * them, nobody looks at them again, and nothing of them is deleted. Ranges that touch are one; how
- * many there may be is the shard's to bound.
+ * many there may be is the shard's to bound, which knows the number of all lanes together.
  */
 @OwnedBy("shard")
 final class AsideRanges {
@@ -22,12 +22,38 @@ final class AsideRanges {
   /** Where each range ends, by its beginning. */
   private final TreeMap<Long, Long> ends = new TreeMap<>();
 
+  private final NamedHeap all;
+  private final boolean durable;
+  private long sequences;
+
+  AsideRanges(NamedHeap all, boolean durable) {
+    this.all = all;
+    this.durable = durable;
+  }
+
   boolean isEmpty() {
     return ends.isEmpty();
   }
 
   int ranges() {
     return ends.size();
+  }
+
+  /** Sequences in all ranges, needed or not. */
+  long sequences() {
+    return sequences;
+  }
+
+  private void put(long from, long end) {
+    ends.put(from, end);
+    sequences += end - from;
+    all.addAside(durable, 1);
+  }
+
+  private void remove(Map.Entry<Long, Long> range) {
+    ends.remove(range.getKey());
+    sequences -= range.getValue() - range.getKey();
+    all.addAside(durable, -1);
   }
 
   boolean contains(long sequence) {
@@ -63,22 +89,36 @@ final class AsideRanges {
         each != null && each.getKey() <= high;
         each = ends.ceilingEntry(low)) {
       high = Math.max(high, each.getValue());
-      ends.remove(each.getKey());
+      remove(each);
     }
-    ends.put(low, high);
+    put(low, high);
   }
 
   void remove(long from, long end) {
     for (SequenceRange each : within(0, from, end)) {
       Map.Entry<Long, Long> whole = ends.floorEntry(each.from());
       long stop = each.from() + each.count();
-      ends.remove(whole.getKey());
+      remove(whole);
       if (whole.getKey() < each.from()) {
-        ends.put(whole.getKey(), each.from());
+        put(whole.getKey(), each.from());
       }
       if (stop < whole.getValue()) {
-        ends.put(stop, whole.getValue());
+        put(stop, whole.getValue());
       }
+    }
+  }
+
+  /**
+   * Adds the next parts from a sequence on to a list, until it has so many.
+   *
+   * @param longest sequences in one part at most
+   */
+  void addNext(int lane, long from, int most, int longest, List<SequenceRange> parts) {
+    long at = nextPresent(from, Long.MAX_VALUE);
+    while (at != Long.MAX_VALUE && parts.size() < most) {
+      int count = (int) Math.min(longest, nextAbsent(at) - at);
+      parts.add(new SequenceRange(lane, at, count));
+      at = nextPresent(at + count, Long.MAX_VALUE);
     }
   }
 
@@ -97,7 +137,9 @@ final class AsideRanges {
   }
 
   void clear() {
+    all.addAside(durable, -ends.size());
     ends.clear();
+    sequences = 0;
   }
 
   /** Varint ranges, each: varint distance from the end of the one before, varint length. */

@@ -145,14 +145,25 @@ final class Cursor {
    * consumer has in its hands stays so, and is held when it comes back.
    */
   void hold(long from, long to) {
-    for (long at = nextUnacknowledged(from);
-        at < to && lane.exists(at);
-        at = nextUnacknowledged(at + 1)) {
-      if (!inFlight.contains(at)) {
-        inFlight.add(at, 1);
-        toNobody.add(at, 1);
+    for (long at = nextUnacknowledged(from); at < to && lane.exists(at); ) {
+      long end = acknowledged.nextPresent(at, Math.min(to, lane.extents.extentEnd(at)));
+      for (long free = inFlight.nextAbsent(at); free < end; free = inFlight.nextAbsent(free)) {
+        long taken = inFlight.nextPresent(free, end);
+        inFlight.add(free, taken - free);
+        toNobody.add(free, taken - free);
       }
+      at = nextUnacknowledged(end);
     }
+  }
+
+  /** The first message from one on that is in flight to no consumer, or a limit. */
+  long nextHeld(long from, long limit) {
+    return toNobody.nextPresent(from, limit);
+  }
+
+  /** The first from a held one on that is not, or a limit. */
+  long heldEnd(long from, long limit) {
+    return Math.min(limit, toNobody.nextAbsent(from));
   }
 
   /** Whether a message is in flight to no consumer. */

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 public final class DamagedMessages {
+  /** {@link #count} looks up so many ranges, each for all subscriptions. */
+  static final int MAX_LOOK_UPS = 4_096;
+
   private final Destination destination;
 
   DamagedMessages(Destination destination) {
@@ -51,12 +54,11 @@ public final class DamagedMessages {
       return;
     }
     Cursor cursor = subscription.cursor(lane);
-    for (long at = cursor.nextUnacknowledged(range.from());
-        at < end(range) && lane.exists(at);
-        at = cursor.nextUnacknowledged(at + 1)) {
-      if (cursor.isHeld(at)) {
-        subscription.giveBack(lane.code(), at, 1, false);
-      }
+    long end = end(range);
+    for (long at = cursor.nextHeld(range.from(), end); at < end; at = cursor.nextHeld(at, end)) {
+      long stop = cursor.heldEnd(at, end);
+      subscription.giveBack(lane.code(), at, stop - at, false);
+      at = stop;
     }
     subscription.views().lookAgain(cursor, range.from());
   }
@@ -88,26 +90,49 @@ public final class DamagedMessages {
   public List<SequenceRange> hold(Subscription subscription, Lane lane, long from, long through) {
     subscription.cursor(lane).hold(from, through + 1);
     List<SequenceRange> existing = new ArrayList<>();
-    for (long at = lane.extents.ceiling(from); at <= through && lane.exists(at); ) {
-      long end = Math.min(through + 1, lane.extents.extentEnd(at));
-      int count = (int) Math.min(end - at, 1 << 30);
-      existing.add(new SequenceRange(lane.code(), at, count));
-      at = lane.extents.ceiling(at + count);
+    addExisting(lane, from, through, existing);
+    return existing;
+  }
+
+  /** The same for all subscriptions, of what is not set aside yet. */
+  public List<SequenceRange> hold(Lane lane, long from, long through) {
+    List<SequenceRange> existing = new ArrayList<>();
+    long at = lane.aside.nextAbsent(from);
+    while (at <= through) {
+      long end = lane.aside.nextPresent(at, through + 1);
+      for (Subscription each : destination.subscriptions()) {
+        each.cursor(lane).hold(at, end);
+      }
+      addExisting(lane, at, end - 1, existing);
+      at = lane.aside.nextAbsent(end);
     }
     return existing;
   }
 
-  /** What is set aside and anybody still needs, by lane and sequence. */
-  public List<SequenceRange> ranges() {
-    List<SequenceRange> all = new ArrayList<>();
-    for (Lane lane : lanes()) {
-      for (SequenceRange each : lane.aside.within(lane.code(), 0, Long.MAX_VALUE)) {
-        if (needed(each) > 0) {
-          all.add(each);
-        }
+  private static void addExisting(Lane lane, long from, long through, List<SequenceRange> to) {
+    for (long at = lane.extents.ceiling(from); at <= through && lane.exists(at); ) {
+      long end = Math.min(through + 1, lane.extents.extentEnd(at));
+      int count = (int) Math.min(end - at, 1 << 30);
+      to.add(new SequenceRange(lane.code(), at, count));
+      at = lane.extents.ceiling(at + count);
+    }
+  }
+
+  /**
+   * What is set aside, by lane and sequence, from a place on; for who looks at all of it over many
+   * turns.
+   *
+   * @param most so many ranges
+   * @param longest sequences in one of them at most
+   */
+  public List<SequenceRange> next(int lane, long from, int most, int longest) {
+    List<SequenceRange> some = new ArrayList<>(0);
+    for (Lane each : lanes()) {
+      if (each.code() >= lane) {
+        each.aside.addNext(each.code(), each.code() == lane ? from : 0, most, longest, some);
       }
     }
-    return all;
+    return some;
   }
 
   /** How many messages of a range somebody needs, at least. */
@@ -123,11 +148,18 @@ public final class DamagedMessages {
     return most;
   }
 
-  /** How many messages are set aside and needed. */
+  /**
+   * How many messages are set aside and needed. Where that is too much to look up, those that
+   * nobody needs any more are counted with the others.
+   */
   public long count() {
+    long ranges = kept();
+    if (ranges * destination.subscriptions().size() > MAX_LOOK_UPS) {
+      return lanes().stream().mapToLong(lane -> lane.aside.sequences()).sum();
+    }
     long sum = 0;
-    if (kept() > 0) {
-      for (SequenceRange each : ranges()) {
+    if (ranges > 0) {
+      for (SequenceRange each : next(0, 0, Integer.MAX_VALUE, 1 << 30)) {
         sum += needed(each);
       }
     }

@@ -77,6 +77,11 @@ public final class Destination {
     this.damaged = new DamagedMessages(this);
   }
 
+  /** The sum that it is part of. */
+  NamedHeap named() {
+    return named;
+  }
+
   /** Unique in the shard, never reused. */
   public long id() {
     return id;

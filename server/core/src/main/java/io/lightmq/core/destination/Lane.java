@@ -38,12 +38,13 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
     this.destination = destination;
     this.awaiting = awaiting;
     this.code = code;
+    this.aside = new AsideRanges(destination.named(), LaneCode.isDurable(code));
   }
 
   private final ExpiryBlocks expiries = new ExpiryBlocks();
 
   /** What could not be read, and is neither given to anybody nor looked at again. */
-  final AsideRanges aside = new AsideRanges();
+  final AsideRanges aside;
 
   /** The block with which the next look begins. */
   private long nextBlock;

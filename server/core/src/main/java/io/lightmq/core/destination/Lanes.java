@@ -95,6 +95,8 @@ final class Lanes {
   void clear() {
     durable.forEach(Lane::forget);
     swift.forEach(Lane::forget);
+    durable.forEach(lane -> lane.aside.clear());
+    swift.forEach(lane -> lane.aside.clear());
     durable.forEach(DurableLane::clear);
     swift.forEach(VolatileLane::clear);
   }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The heap that destinations, their lanes and their subscriptions take, reckoned by what each costs
  * as measured, a little more rather than less. Counted where they come and go, so that a start that
- * replays them has the same sum.
+ * replays them has the same sum. What is set aside for damage is counted by its ranges.
  */
 @OwnedBy("shard")
 public final class NamedHeap {
@@ -25,6 +25,8 @@ public final class NamedHeap {
   private static final int BYTES_PER_CHAR = 2;
 
   private long bytes;
+  private int durableAside;
+  private int swiftAside;
 
   /** What there is takes so much. */
   public long bytes() {
@@ -48,5 +50,18 @@ public final class NamedHeap {
 
   void add(long more) {
     bytes += more;
+  }
+
+  /** How many ranges of messages are set aside in all lanes of a kind, durable or volatile. */
+  public int asideRanges(boolean durable) {
+    return durable ? durableAside : swiftAside;
+  }
+
+  void addAside(boolean durable, int more) {
+    if (durable) {
+      durableAside += more;
+    } else {
+      swiftAside += more;
+    }
   }
 }

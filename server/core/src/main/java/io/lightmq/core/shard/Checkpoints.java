@@ -49,6 +49,12 @@ final class Checkpoints {
   private static final int LANES_PER_STEP = 64;
   private static final long MAX_REWRITE_BYTES = 256L << 20;
 
+  /**
+   * So many checkpoints in a row are given up for bytes of the journal that the device does not
+   * give; the next one takes what it gives, and what lies in the other sectors is damaged.
+   */
+  static final int MOST_UNREAD = 10;
+
   /** So many checkpoints leave a segment as it is whose rewriting met damage. */
   private static final int DAMAGED_CHECKPOINTS = 64;
 
@@ -90,6 +96,7 @@ final class Checkpoints {
   private final Journal journal;
   private final TurnTime time;
   private final Recorder recorder;
+  private final Consumer<List<Destaged.Damage>> damaged;
   private final Set<Long> notRewritable = new HashSet<>();
 
   /** Those with damage in what is needed of them, which are tried again now and then only. */
@@ -111,24 +118,32 @@ final class Checkpoints {
   private boolean wanted;
   private boolean closed;
   private boolean outOfRoom;
+  private int unread;
   private @Nullable Runnable whenDone;
   private long done;
   private long failed;
   private long lastNanos;
 
+  /**
+   * Checkpoints, of which none is under way.
+   *
+   * @param damaged takes what was damaged in the journal and lies in segments now
+   */
   Checkpoints(
       Stores stores,
       BrokerSettings settings,
       ShardState state,
       Journal journal,
       Recorder recorder,
-      TurnTime time) {
+      TurnTime time,
+      Consumer<List<Destaged.Damage>> damaged) {
     this.stores = stores;
     this.segmentSettings = settings.segments();
     this.state = state;
     this.journal = journal;
     this.recorder = recorder;
     this.time = time;
+    this.damaged = damaged;
   }
 
   /** Sets the offset of the snapshot that start used. */
@@ -345,6 +360,7 @@ final class Checkpoints {
     }
     long planOffset = offset;
     Reclaim chosen = reclaim;
+    boolean takeWhatComes = unread >= MOST_UNREAD;
     long nowMillis = time.millis();
     List<SegmentInfo> before = stores.segments().segments();
     stores
@@ -355,7 +371,8 @@ final class Checkpoints {
                   new DestagePlan(
                       planOffset,
                       encoded.lanes().stream().map(LaneCheckpoint::plan).toList(),
-                      chosen.rewrite());
+                      chosen.rewrite(),
+                      takeWhatComes);
               try {
                 Destaged destaged = stores.destaging().destage(plan, journal::read);
                 publish(encoded, plan, chosen, before, destaged, nowMillis);
@@ -411,7 +428,7 @@ final class Checkpoints {
     }
     // After any other failure the snapshot may have its name; start then needs these segments.
     SwitchOver.Places places = SwitchOver.Places.of(pieces, plan);
-    stores.shard().execute(() -> switchOver(encoded, places, published));
+    stores.shard().execute(() -> switchOver(encoded, places, published, destaged.damages()));
     try {
       stores.ballast().refill();
     } catch (IOException e) {
@@ -422,11 +439,15 @@ final class Checkpoints {
   // ---- back on the shard ----
 
   private void switchOver(
-      StateSnapshot encoded, SwitchOver.Places places, SnapshotStore.Published published) {
+      StateSnapshot encoded,
+      SwitchOver.Places places,
+      SnapshotStore.Published published,
+      List<Destaged.Damage> damages) {
     if (closed) {
       encoded.release(Integer.MAX_VALUE);
       return;
     }
+    damaged.accept(damages);
     switchOver = new SwitchOver(state.destinations(), places);
     end(() -> switchedOver(places.offset(), published));
   }
@@ -443,6 +464,7 @@ final class Checkpoints {
     retryAtNanos = Long.MIN_VALUE;
     notRewritable.clear();
     outOfRoom = false;
+    unread = 0;
     toldNanos = Long.MIN_VALUE;
     done++;
     if (done % DAMAGED_CHECKPOINTS == 0) {
@@ -487,6 +509,9 @@ final class Checkpoints {
     }
     if (cause instanceof SegmentException.NotRewritable damaged) {
       damagedSegments.add(damaged.segmentAddress());
+    }
+    if (cause instanceof SegmentException.Unread) {
+      unread++;
     }
     boolean full = DiskFullException.isFull(cause);
     if (!(full && outOfRoom) && isToBeTold()) {

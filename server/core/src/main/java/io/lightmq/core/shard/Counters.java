@@ -65,10 +65,9 @@ final class Counters {
   long allSuppressed;
   long damagedReads;
 
-  /** Messages that were set aside since start, and how many ranges are now, as last counted. */
+  /** Messages that were set aside since start. */
   long setAside;
 
-  long asideRanges;
   long redelivered;
   long deadLettered;
   long moveFailures;

@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.record.ShardRecord.SetAside;
@@ -9,6 +10,7 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,154 +20,241 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What is retried is free again, and set aside again if it still cannot be read. What is dropped
  * counts as acknowledged by everybody. Either stops where the journal has no room, and says how far
- * it came.
+ * it came. All of it is done in slices of a turn each, rising by destination, lane and sequence;
+ * what is set aside meanwhile behind the place where that is, is left.
  */
 @OwnedBy("shard")
 final class DamagedAdministration {
   static final List<String> ARGUMENTS = List.of("destination", "kind", "limit");
   private static final int MAX_LIMIT = 1_000;
-  private static final int RANGES_PER_RECORD = 64;
-  private static final int RECORD_BYTES = 128 + 20 * RANGES_PER_RECORD;
+  private static final int RECORD_RANGES = 64;
+  private static final int RECORD_BYTES = 128 + 20 * RECORD_RANGES;
+
+  /** A slice looks at so many ranges, each for one subscription. */
+  private static final int SLICE_RANGES = 1_024;
+
+  private static final int SLICE_DESTINATIONS = 1_024;
+
+  /** So many messages of a range are given back or dropped at a time. */
+  private static final int SLICE_MESSAGES = 1 << 16;
 
   private final ShardState state;
   private final Delays delays;
   private final Recorder recorder;
   private final Publishing.Admission admission;
   private final Ready ready;
+  private final Executor nextTurn;
 
   DamagedAdministration(
       ShardState state,
       Delays delays,
       Recorder recorder,
       Publishing.Admission admission,
-      Ready ready) {
+      Ready ready,
+      Executor nextTurn) {
     this.state = state;
     this.delays = delays;
     this.recorder = recorder;
     this.admission = admission;
     this.ready = ready;
+    this.nextTurn = nextTurn;
   }
-
-  /** What is set aside in a destination, or under a holder for one. */
-  private record Place(Destination where, Destination named, List<SequenceRange> ranges) {}
 
   /** Carries a verb out; answers when what it changed is durable. */
   void execute(Command.Admin command) {
     AdminArguments.check(command, ARGUMENTS);
-    String json =
-        switch (command.verb()) {
-          case "damaged.list" ->
-              list(places(command), AdminArguments.number(command, "limit", 100, MAX_LIMIT));
-          case "damaged.retry" -> settle(places(command), AsideAction.GIVEN_BACK, "retried");
-          case "damaged.drop" -> settle(places(command), AsideAction.DROPPED, "dropped");
-          default ->
-              throw AdminArguments.wrong(
-                  "verb " + command.verb() + " is unknown; known are damaged.list, retry, drop");
-        };
-    Peer peer = command.peer();
-    recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
-  }
-
-  private List<Place> places(Command.Admin command) {
-    String name = command.arguments().get("destination");
     String kind = command.arguments().get("kind");
     if (kind != null && !kind.equals("queue") && !kind.equals("topic")) {
       throw AdminArguments.wrong("kind is queue or topic");
     }
-    List<Place> places = new ArrayList<>();
-    boolean exists = name == null;
-    for (Destination each : state.destinations().all()) {
-      Destination named = named(each);
-      if (named == null
-          || (name != null && !name.equals(named.name().name()))
-          || (kind != null && !kind.equals(kind(named)))) {
-        continue;
-      }
-      exists = true;
-      if (each.damaged().kept() > 0) {
-        places.add(new Place(each, named, each.damaged().ranges()));
-      }
+    switch (command.verb()) {
+      case "damaged.list" ->
+          new Listing(command, AdminArguments.number(command, "limit", 100, MAX_LIMIT)).step();
+      case "damaged.retry" -> new Settling(command, AsideAction.GIVEN_BACK, "retried").step();
+      case "damaged.drop" -> new Settling(command, AsideAction.DROPPED, "dropped").step();
+      default ->
+          throw AdminArguments.wrong(
+              "verb " + command.verb() + " is unknown; known are damaged.list, retry, drop");
     }
-    if (!exists) {
-      throw AdminArguments.wrong("no destination has this name; destination list shows the names");
-    }
-    return places;
-  }
-
-  /** The destination that users know; that of the target for what is delayed. */
-  private @Nullable Destination named(Destination where) {
-    DueHour hour = where.isHidden() ? DueHour.of(where) : null;
-    return hour == null ? where : state.destinations().find(hour.destinationId());
   }
 
   private static String kind(Destination destination) {
     return destination.kind().isQueue() ? "queue" : "topic";
   }
 
-  private static String list(List<Place> places, int limit) {
-    JsonWriter json = new JsonWriter().beginObject().name("damaged").beginArray();
-    int left = limit;
-    long messages = 0;
-    for (Place place : places) {
-      for (SequenceRange range : place.ranges()) {
-        messages += place.where().damaged().needed(range);
-        if (left-- > 0) {
+  /** A walk over all that is set aside, one destination after the other. */
+  private abstract class Walk {
+    final Command.Admin command;
+    private final @Nullable String name;
+    private final @Nullable String kind;
+    private final int longest;
+    private boolean exists;
+    long messages;
+
+    // Where it is: a destination is looked at behind this id, from this place on.
+    private long lastId = Destinations.BEFORE_ALL;
+    private int lane;
+    private long from;
+
+    Walk(Command.Admin command, int longest) {
+      this.command = command;
+      this.name = command.arguments().get("destination");
+      this.kind = command.arguments().get("kind");
+      this.longest = longest;
+      this.exists = name == null;
+    }
+
+    /** Takes ranges of a destination, which users know by another one if it is hidden. */
+    abstract void take(Destination where, Destination named, List<SequenceRange> ranges);
+
+    /** The answer when all is looked at. */
+    abstract JsonWriter end();
+
+    /** Goes on for a slice. */
+    final void step() {
+      try {
+        if (walk()) {
+          reply(new Peer.Reply.Json(end().toString()));
+        } else {
+          nextTurn.execute(this::step);
+        }
+      } catch (Refusal refusal) {
+        reply(new Peer.Reply.Failed(refusal.code(), refusal.text()));
+      }
+    }
+
+    private void reply(Peer.Reply reply) {
+      recorder.whenDurable(() -> command.peer().reply(command.correlation(), reply));
+    }
+
+    private boolean walk() {
+      int left = SLICE_RANGES;
+      for (int looked = 0; looked < SLICE_DESTINATIONS && left > 0; looked++) {
+        Destination where = state.destinations().after(lastId);
+        if (where == null) {
+          if (!exists) {
+            throw AdminArguments.wrong(
+                "no destination has this name; destination list shows the names");
+          }
+          return true;
+        }
+        int subscriptions = Math.max(1, where.subscriptions().size());
+        int most = Math.min(RECORD_RANGES, Math.max(1, left / subscriptions));
+        List<SequenceRange> some = List.of();
+        Destination named = wanted(where);
+        if (named != null) {
+          exists = true;
+          some = where.damaged().next(lane, from, most, longest);
+        }
+        if (named != null && !some.isEmpty()) {
+          take(where, named, some);
+          left -= some.size() * subscriptions;
+          SequenceRange last = some.get(some.size() - 1);
+          lane = last.lane();
+          from = last.from() + last.count();
+        }
+        if (some.size() < most) {
+          lastId = where.id();
+          lane = 0;
+          from = 0;
+        }
+      }
+      return false;
+    }
+
+    private @Nullable Destination wanted(Destination where) {
+      Destination named = named(where);
+      return named == null
+              || (name != null && !name.equals(named.name().name()))
+              || (kind != null && !kind.equals(kind(named)))
+          ? null
+          : named;
+    }
+
+    /** The destination that users know; that of the target for what is delayed. */
+    private @Nullable Destination named(Destination where) {
+      DueHour hour = where.isHidden() ? DueHour.of(where) : null;
+      return hour == null ? where : state.destinations().find(hour.destinationId());
+    }
+  }
+
+  private final class Listing extends Walk {
+    private final JsonWriter json = new JsonWriter().beginObject().name("damaged").beginArray();
+    private int left;
+
+    Listing(Command.Admin command, int limit) {
+      super(command, 1 << 30);
+      this.left = limit;
+    }
+
+    @Override
+    void take(Destination where, Destination named, List<SequenceRange> ranges) {
+      for (SequenceRange range : ranges) {
+        long needed = where.damaged().needed(range);
+        messages += needed;
+        if (needed > 0 && left-- > 0) {
           json.beginObject()
-              .text("destination", place.named().name().name())
-              .text("kind", kind(place.named()))
-              .number("messages", place.where().damaged().needed(range))
+              .text("destination", named.name().name())
+              .text("kind", kind(named))
+              .number("messages", needed)
               .number("lane", range.lane())
               .number("from", range.from())
               .number("through", range.from() + range.count() - 1)
-              .text("delayed", String.valueOf(place.where().isHidden()))
+              .text("delayed", String.valueOf(where.isHidden()))
               .endObject();
         }
       }
     }
-    return json.endArray().number("messages", messages).endObject().toString();
+
+    @Override
+    JsonWriter end() {
+      return json.endArray().number("messages", messages).endObject();
+    }
   }
 
-  private String settle(List<Place> places, AsideAction action, String done) {
-    long messages = 0;
-    for (Place place : places) {
-      try {
-        for (int at = 0; at < place.ranges().size(); at += RANGES_PER_RECORD) {
-          int to = Math.min(place.ranges().size(), at + RANGES_PER_RECORD);
-          messages += settle(place, place.ranges().subList(at, to), action, messages);
-        }
-      } finally { // also when there is no room for more: what is done is to be given out
-        ready.add(place.where());
-        if (action == AsideAction.GIVEN_BACK) {
-          delays.lookAgain(place.where());
-        }
-      }
-    }
-    return new JsonWriter().beginObject().number(done, messages).endObject().toString();
-  }
+  private final class Settling extends Walk {
+    private final AsideAction action;
+    private final String done;
 
-  private long settle(Place place, List<SequenceRange> some, AsideAction action, long before) {
-    long messages = 0;
-    List<SequenceRange> recorded = new ArrayList<>();
-    for (SequenceRange range : some) {
-      messages += place.where().damaged().needed(range);
-      if (LaneCode.isDurable(range.lane())) {
-        recorded.add(range);
-      } else if (action == AsideAction.DROPPED) {
-        place.where().damaged().drop(List.of(range));
-      } else {
-        place.where().damaged().giveBack(List.of(range));
-      }
+    Settling(Command.Admin command, AsideAction action, String done) {
+      super(command, SLICE_MESSAGES);
+      this.action = action;
+      this.done = done;
     }
-    if (!recorded.isEmpty()) {
-      if (!admission.admit(RECORD_BYTES, false)) {
+
+    @Override
+    void take(Destination where, Destination named, List<SequenceRange> ranges) {
+      boolean durable = ranges.stream().anyMatch(range -> LaneCode.isDurable(range.lane()));
+      if (durable && !admission.admit(RECORD_BYTES, false)) {
         throw new Refusal(
             FaultCode.RETRY_LATER,
             "the journal has no room for the record now, "
-                + before
+                + messages
                 + " messages are done; call it again");
       }
-      recorder.record(new SetAside(place.where().id(), action, recorded, ""));
+      List<SequenceRange> recorded = new ArrayList<>();
+      for (SequenceRange range : ranges) {
+        messages += where.damaged().needed(range);
+        if (LaneCode.isDurable(range.lane())) {
+          recorded.add(range);
+        } else if (action == AsideAction.DROPPED) {
+          where.damaged().drop(List.of(range));
+        } else {
+          where.damaged().giveBack(List.of(range));
+        }
+      }
+      if (!recorded.isEmpty()) {
+        recorder.record(new SetAside(where.id(), action, recorded, ""));
+      }
+      ready.add(where);
+      if (action == AsideAction.GIVEN_BACK) {
+        delays.lookAgain(where);
+      }
     }
-    return messages;
+
+    @Override
+    JsonWriter end() {
+      return new JsonWriter().beginObject().number(done, messages).endObject();
+    }
   }
 }

@@ -75,15 +75,12 @@ final class MetricsTaker {
     }
     lastId = Destinations.BEFORE_ALL;
     damaged = 0;
-    asideRanges = 0;
     taking = true;
     return true;
   }
 
   /** What is set aside, counted so far. */
   private long damaged;
-
-  private long asideRanges;
 
   /** Takes the next slice; the picture when that was the last, else null. */
   @Nullable BrokerMetrics step() {
@@ -93,7 +90,7 @@ final class MetricsTaker {
     while (items < SLICE && next != null) {
       lastId = next.id();
       damaged += next.damaged().count();
-      asideRanges += next.damaged().kept();
+      items += Math.min(SLICE, next.damaged().kept());
       if (!next.isHidden()) {
         items += take(next);
       }
@@ -109,7 +106,6 @@ final class MetricsTaker {
 
   private BrokerMetrics picture(Shown.Picture destinations) {
     Counters counters = parts.counters();
-    counters.asideRanges = asideRanges;
     Journal journal = parts.journal();
     Journal.Times times = journal.times();
     Checkpoints checkpoints = parts.checkpoints();

@@ -8,6 +8,7 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -21,8 +22,10 @@ import org.slf4j.LoggerFactory;
  * by it.
  *
  * <p>At most {@value #MAX_PENDING} wait to be recorded; what is found beyond that stays as it is
- * and is found again. At most {@value #MAX_RANGES} ranges are kept for the whole shard; what comes
- * beyond is held until the next start only, and told all the same.
+ * and is found again. At most {@value #MAX_RANGES} ranges of persistent messages and {@value
+ * #MAX_VOLATILE_RANGES} of others are kept for the whole shard; what comes beyond is held until the
+ * next start only, and told all the same. A turn looks at {@value #TURN_RANGES} ranges, each for
+ * one subscription; the rest comes in later ones.
  */
 @OwnedBy("shard")
 final class SettingAside {
@@ -30,6 +33,8 @@ final class SettingAside {
 
   static final int MAX_PENDING = 4_096;
   static final int MAX_RANGES = 100_000;
+  static final int MAX_VOLATILE_RANGES = 10_000;
+  static final int TURN_RANGES = 1_024;
 
   private static final int RECORD_BYTES = 1_024;
   private static final int RANGES_PER_RECORD = 16;
@@ -48,6 +53,7 @@ final class SettingAside {
   private final Counters counters;
   private final TurnTime time;
   private final ArrayDeque<Found> pending = new ArrayDeque<>();
+  private int turnRanges;
   private long linesSinceNanos;
   private int lines;
   private long untold;
@@ -71,13 +77,32 @@ final class SettingAside {
     Destination destination = subscription.destination();
     List<SequenceRange> ranges =
         destination.damaged().hold(subscription, lane, damage.from(), damage.through());
-    String text = String.valueOf(damage.cause().getMessage());
+    add(destination, ranges, damage.cause());
+    return true;
+  }
+
+  /** What was damaged in the journal lies in segments now, where it is so too. */
+  void damaged(List<Destaged.Damage> damages) {
+    for (Destaged.Damage each : damages) {
+      counters.damagedReads++;
+      Destination destination = state.destinations().find(each.destinationId());
+      Lane lane = destination == null ? null : destination.lane(each.lane());
+      if (destination != null && lane != null && pending.size() < MAX_PENDING) {
+        add(
+            destination,
+            destination.damaged().hold(lane, each.from(), each.through()),
+            each.cause());
+      }
+    }
+  }
+
+  private void add(Destination destination, List<SequenceRange> ranges, IOException cause) {
+    String text = String.valueOf(cause.getMessage());
     String reason = text.length() > REASON_CHARS ? text.substring(0, REASON_CHARS) : text;
     for (int at = 0; at < ranges.size(); at += RANGES_PER_RECORD) {
       int to = Math.min(ranges.size(), at + RANGES_PER_RECORD);
       pending.add(new Found(destination, ranges.subList(at, to), reason));
     }
-    return true;
   }
 
   /** Something cannot be read now, for a reason that says nothing of its bytes. */
@@ -99,22 +124,29 @@ final class SettingAside {
     return pending.isEmpty();
   }
 
-  /** Records the next one, if there is room; whether there was. */
+  /** A turn ends: the next one has its own share. */
+  void endTurn() {
+    turnRanges = 0;
+  }
+
+  /** Records the next one, if there is room and the turn has a share left; whether it was so. */
   boolean recordNext(Publishing.Admission admission) {
     Found next = pending.element();
     Destination destination = next.destination();
     boolean exists = state.destinations().find(destination.id()) == destination;
     boolean recorded = exists && LaneCode.isDurable(next.ranges().get(0).lane());
-    if (recorded && !admission.admit(RECORD_BYTES, false)) {
+    if (turnRanges >= TURN_RANGES || (recorded && !admission.admit(RECORD_BYTES, false))) {
       return false;
     }
     pending.remove();
     if (!exists) {
       return true;
     }
-    if (!recorded) {
+    turnRanges += next.ranges().size() * Math.max(1, destination.subscriptions().size());
+    boolean kept = isKept(next.ranges());
+    if (kept && !recorded) {
       destination.damaged().setAside(next.ranges());
-    } else if (kept() < MAX_RANGES) {
+    } else if (kept) {
       recorder.record(
           new ShardRecord.SetAside(
               destination.id(), AsideAction.SET_ASIDE, next.ranges(), next.reason()));
@@ -125,8 +157,10 @@ final class SettingAside {
     return true;
   }
 
-  private long kept() {
-    return counters.asideRanges;
+  private boolean isKept(List<SequenceRange> ranges) {
+    boolean durable = LaneCode.isDurable(ranges.get(0).lane());
+    return state.destinations().named().asideRanges(durable) + ranges.size()
+        <= (durable ? MAX_RANGES : MAX_VOLATILE_RANGES);
   }
 
   private void tell(Found found) {

@@ -202,12 +202,13 @@ final class ShardParts {
             delays,
             letters,
             new DelayAdministration(state, delays, scans, recorder, later, time, later::soon),
-            new DamagedAdministration(state, delays, recorder, later, ready),
+            new DamagedAdministration(state, delays, recorder, later, ready, later::soon),
             new LinkAdministration(state, sessions, recorder, later, time, later::soon),
             settings.maxBatchBytes());
     this.commands =
         new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);
-    this.checkpoints = new Checkpoints(stores, settings, state, journal, recorder, time);
+    this.checkpoints =
+        new Checkpoints(stores, settings, state, journal, recorder, time, settingAside::damaged);
     this.runner = maker.make(this);
     later.runner = runner;
   }

@@ -283,6 +283,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     turnOthers = 0;
     turnPublishes = 0;
     parts.work().endTurn();
+    parts.settingAside().endTurn();
     if (again) {
       again = false;
       goOn();

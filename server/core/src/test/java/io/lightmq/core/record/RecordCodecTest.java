@@ -7,6 +7,8 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.RecordSamples.HeapSink;
 import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.AsideAction;
+import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
@@ -19,6 +21,7 @@ import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
 import io.lightmq.core.record.ShardRecord.Replaced;
+import io.lightmq.core.record.ShardRecord.SetAside;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
@@ -38,8 +41,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -99,7 +104,11 @@ class RecordCodecTest {
           new SubscriptionOpened(
               14, 9, SubscriptionKind.DURABLE, "client", "other", null, true, null, "bérénice"),
           new SubscriptionOwned(9, 12, "ada"),
-          new LinkAttached(LINK, 17, "ada", 3));
+          new LinkAttached(LINK, 17, "ada", 3),
+          new SetAside(9, AsideAction.SET_ASIDE, RANGES, "segment 42: crc 9f31, expected 77ab, é"),
+          new SetAside(9, AsideAction.GIVEN_BACK, RANGES, ""),
+          new SetAside(9, AsideAction.DROPPED, RANGES.subList(0, 1), ""),
+          new AttemptTakenBack(9, 12, RANGES));
 
   private static HeapSink everything() {
     HeapSink sink = new HeapSink(64_000);
@@ -145,6 +154,27 @@ class RecordCodecTest {
     assertThat(committed.parts()).hasSize(2);
     assertThat(((Published) committed.parts().get(0)).unwanted()).isEmpty();
     assertThat(committed.parts().get(1)).isEqualTo(new Acked(9, 12, Reason.ACKNOWLEDGED, RANGES));
+  }
+
+  @Test
+  void noRecordIsMissingHere() {
+    Set<Class<?>> written = new HashSet<>();
+    for (ShardRecord each : RecordSamples.decode(64_000, everything().written())) {
+      written.add(each.getClass());
+    }
+    assertThat(written).containsExactlyInAnyOrderElementsOf(kinds(ShardRecord.class));
+  }
+
+  private static Set<Class<?>> kinds(Class<?> family) {
+    Set<Class<?>> kinds = new HashSet<>();
+    for (Class<?> each : family.getPermittedSubclasses()) {
+      if (each.isSealed()) {
+        kinds.addAll(kinds(each));
+      } else {
+        kinds.add(each);
+      }
+    }
+    return kinds;
   }
 
   @Test

@@ -64,6 +64,23 @@ class SystemClockTest {
     assertThat(clock.behindMillis()).isZero();
   }
 
+  /** The bound that the documents state for what was sent before the step. */
+  @Test
+  void anHourThatBeganBeforeAStepForwardIsOverByAHundredAndFirstTooEarlyAtMost() {
+    for (long stepMillis : new long[] {5_000, 3_600_000}) {
+      pass(10 * SECOND);
+      long end = clock.arrivalMillis() + 3_600_000;
+      long began = nanos;
+      shiftMillis += stepMillis;
+      while (clock.wallMillis() < end) {
+        pass(SECOND / 2);
+      }
+      long early = 3_600_000 - (nanos - began) / MILLI;
+      assertThat(early).isPositive().isLessThanOrEqualTo(Math.min(stepMillis, 3_600_000 / 101 + 1));
+      pass(100 * stepMillis * MILLI);
+    }
+  }
+
   @Test
   void anArrivalIsNoEarlierThanNow() {
     long first = clock.arrivalMillis();

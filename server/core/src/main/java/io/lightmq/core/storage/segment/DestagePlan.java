@@ -13,11 +13,19 @@ import java.util.Set;
  * @param lanes that have something in the journal below P or in a rewritten segment; any order
  * @param rewrite addresses of segments whose wanted entries are copied into the new ones; every
  *     lane with a piece in one of them must be among {@code lanes}
+ * @param takeWhatComes whether what the device does not give of the journal is damaged; if not, the
+ *     destage is given up for it
  */
-public record DestagePlan(long offset, List<LanePlan> lanes, Set<Long> rewrite) {
+public record DestagePlan(
+    long offset, List<LanePlan> lanes, Set<Long> rewrite, boolean takeWhatComes) {
   public DestagePlan {
     lanes = List.copyOf(lanes);
     rewrite = Set.copyOf(rewrite);
+  }
+
+  /** A plan that may be tried again. */
+  public DestagePlan(long offset, List<LanePlan> lanes, Set<Long> rewrite) {
+    this(offset, lanes, rewrite, false);
   }
 
   /**

@@ -3,11 +3,10 @@ package io.lightmq.core.storage.segment;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFullException;
-import io.lightmq.core.storage.segment.DestagePlan.JournalBytes;
+import io.lightmq.core.storage.NoFileHandleException;
 import io.lightmq.core.storage.segment.DestagePlan.JournalRun;
 import io.lightmq.core.storage.segment.DestagePlan.LanePlan;
 import io.lightmq.wire.entry.Entry;
-import io.lightmq.wire.entry.MalformedMessageException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -22,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One destage: copies what a plan needs from the journal and from rewritten segments into new ones.
  * Destinations with little to keep share segments, each one with much gets its own. Whatever goes
- * wrong, the files written so far are deleted. Memory: a write buffer, a read chunk for the
- * journal, one for segments, and the index of the segment being written.
+ * wrong, the files written so far are deleted. Memory: a write buffer, what its readers of the
+ * journal and of segments have, and the index of the segment being written.
  */
 final class Destager implements AutoCloseable {
   private static final Comparator<LanePlan> ORDER =
@@ -37,9 +36,8 @@ final class Destager implements AutoCloseable {
   private final SegmentSettings settings;
   private final SegmentFiles files;
   private final SegmentReader reader;
-  private final JournalBytes journal;
+  private final JournalEntries journal;
   private final BooleanSupplier cancelled;
-  private final Chunk journalChunk;
   private final ByteBuffer writeBuffer;
 
   private final List<SegmentInfo> segments = new ArrayList<>();
@@ -48,8 +46,8 @@ final class Destager implements AutoCloseable {
   private long checkpointOffset;
   private long nextAddress;
 
-  /** Whether the entry of the journal that was looked at last is damaged. */
-  private boolean damaged;
+  /** Whether what is under way is a write, whose failure is another matter than that of a read. */
+  private boolean adding;
 
   private @Nullable SegmentWriter writer;
 
@@ -61,7 +59,7 @@ final class Destager implements AutoCloseable {
       SegmentSettings settings,
       SegmentFiles files,
       SegmentReader reader,
-      JournalBytes journal,
+      JournalEntries journal,
       BooleanSupplier cancelled) {
     this.disk = disk;
     this.memory = memory;
@@ -72,14 +70,12 @@ final class Destager implements AutoCloseable {
     this.reader = reader;
     this.journal = journal;
     this.cancelled = cancelled;
-    this.journalChunk = new Chunk(memory, settings.writeBufferBytes());
     this.writeBuffer = memory.allocate(SegmentStore.MEMORY, settings.writeBufferBytes());
   }
 
   /** Gives the memory back. */
   @Override
   public void close() {
-    journalChunk.close();
     memory.free(SegmentStore.MEMORY, writeBuffer);
   }
 
@@ -124,7 +120,7 @@ final class Destager implements AutoCloseable {
               .thenComparingInt(Piece::lane)
               .thenComparingLong(Piece::holderId)
               .thenComparingLong(Piece::firstSequence));
-      return new Destaged(segments, pieces, replaced, nextAddress);
+      return new Destaged(segments, pieces, replaced, nextAddress, journal.damages());
     } catch (IOException e) {
       dropAll(e);
       throw DiskFullException.classify("checkpoint at " + checkpointOffset, e);
@@ -152,11 +148,16 @@ final class Destager implements AutoCloseable {
               piece.lastSequence(),
               lane.needed(),
               (sequence, buffer, at, length) -> {
-                add(lane, sequence, buffer, at);
+                add(lane, sequence, buffer, at, false);
                 return true;
               });
         } catch (SegmentException.Damaged e) {
           throw new SegmentException.NotRewritable(piece.segmentAddress(), e);
+        } catch (IOException e) {
+          if (adding || e instanceof NoFileHandleException || e instanceof SegmentException) {
+            throw e;
+          }
+          throw new SegmentException.Unread(SegmentFormat.name(piece.segmentAddress()), e);
         }
         replaced.add(piece);
       } else {
@@ -172,116 +173,16 @@ final class Destager implements AutoCloseable {
       }
       last = run.lastSequence();
       if (lane.needed().next(run.firstSequence()) <= last) {
-        copyRun(lane, run);
+        journal.read(
+            lane, run, (sequence, from, at, damaged) -> add(lane, sequence, from, at, damaged));
       }
     }
     endPiece();
   }
 
-  private void copyRun(LanePlan lane, JournalRun run) throws IOException {
-    long end = run.journalOffset() + run.bytes();
-    long offset = run.journalOffset();
-    long sequence = run.firstSequence();
-    for (int i = 0; i < run.count(); i++, sequence++) {
-      int length = journalEntry(lane, run, sequence, offset, end);
-      if (lane.needed().wants(sequence)) {
-        SegmentWriter current =
-            add(lane, sequence, journalChunk.buffer(), journalChunk.index(offset));
-        if (damaged) {
-          current.neverExpires();
-        }
-      }
-      offset += length;
-    }
-    if (offset != end) {
-      throw journalDamage(run, offset, "the run's entries end here, expected at offset " + end);
-    }
-  }
-
-  private int journalEntry(LanePlan lane, JournalRun run, long sequence, long offset, long end)
+  private void add(LanePlan lane, long sequence, ByteBuffer from, int at, boolean damaged)
       throws IOException {
-    damaged = false;
-    try {
-      return checkedEntry(lane, run, sequence, offset, end);
-    } catch (MalformedMessageException first) {
-      journalChunk.forget();
-      try {
-        return checkedEntry(lane, run, sequence, offset, end);
-      } catch (MalformedMessageException second) {
-        return damagedEntry(run, offset, end, second);
-      }
-    }
-  }
-
-  /**
-   * An entry that is damaged, but leads to the next one, is taken as it is: it is set aside when it
-   * is read. If its length is what is damaged the run does not end where it has to, and all of the
-   * destage is given up.
-   */
-  private int damagedEntry(JournalRun run, long offset, long end, MalformedMessageException why)
-      throws IOException {
-    int length = Entry.length(journalChunk.buffer(), journalChunk.index(offset));
-    if (!isPossible(length, end - offset)) {
-      throw journalDamage(run, offset, String.valueOf(why.getMessage()));
-    }
-    journalChunk.require(journal::read, offset, length, end - offset);
-    int at = journalChunk.index(offset);
-    if (Entry.isIntact(journalChunk.buffer(), at, at + length)) {
-      // Not the disk's doing: it is another message's.
-      throw journalDamage(run, offset, String.valueOf(why.getMessage()));
-    }
-    damaged = true;
-    return length;
-  }
-
-  private boolean isPossible(int length, long remaining) {
-    return length >= Entry.HEADER_BYTES
-        && length <= remaining
-        && length <= settings.maxEntryBytes();
-  }
-
-  private int checkedEntry(LanePlan lane, JournalRun run, long sequence, long offset, long end)
-      throws IOException {
-    long remaining = end - offset;
-    if (remaining < Entry.HEADER_BYTES) {
-      throw journalDamage(run, offset, "only " + remaining + " bytes remain in the run");
-    }
-    journalChunk.require(journal::read, offset, Entry.HEADER_BYTES, remaining);
-    int length = Entry.length(journalChunk.buffer(), journalChunk.index(offset));
-    if (!isPossible(length, remaining)) {
-      throw new MalformedMessageException(
-          "entry says %d bytes; the run has %d left, the limit is %d"
-              .formatted(length, remaining, settings.maxEntryBytes()));
-    }
-    journalChunk.require(journal::read, offset, length, remaining);
-    ByteBuffer buffer = journalChunk.buffer();
-    int at = journalChunk.index(offset);
-    Entry.check(buffer, at, at + length);
-    if (Entry.sequence(buffer, at) != sequence
-        || Entry.destinationId(buffer, at) != lane.destinationId()
-        || Entry.lane(buffer, at) != lane.lane()
-        || Entry.holderId(buffer, at) != lane.holderId()) {
-      throw new MalformedMessageException(
-          "entry is sequence %d of destination %d lane %d holder %d, expected %d of %d, %d, %d"
-              .formatted(
-                  Entry.sequence(buffer, at),
-                  Entry.destinationId(buffer, at),
-                  Entry.lane(buffer, at),
-                  Entry.holderId(buffer, at),
-                  sequence,
-                  lane.destinationId(),
-                  lane.lane(),
-                  lane.holderId()));
-    }
-    return length;
-  }
-
-  private static IOException journalDamage(JournalRun run, long offset, String what) {
-    return new IOException("journal at offset %d, %s: %s".formatted(offset, run, what));
-  }
-
-  private SegmentWriter add(LanePlan lane, long sequence, ByteBuffer from, int at)
-      throws IOException {
+    adding = true;
     if (cancelled.getAsBoolean()) {
       throw new SegmentException.Cancelled(
           "checkpoint at %d was cancelled at destination %d, sequence %d"
@@ -300,7 +201,10 @@ final class Destager implements AutoCloseable {
       created.add(address);
     }
     current.add(lane.destinationId(), lane.lane(), lane.holderId(), sequence, from, at);
-    return current;
+    if (damaged) {
+      current.neverExpires();
+    }
+    adding = false;
   }
 
   private void endPiece() {

@@ -37,9 +37,24 @@ final class IndexBlock {
   private static final int SPAN = 88;
 
   private final ByteBuffer bytes;
+  private final boolean rebuilt;
 
   private IndexBlock(ByteBuffer bytes) {
+    this(bytes, false);
+  }
+
+  private IndexBlock(ByteBuffer bytes, boolean rebuilt) {
     this.bytes = bytes;
+    this.rebuilt = rebuilt;
+  }
+
+  /** The same, known to be in no file but made from the entries. */
+  IndexBlock asRebuilt() {
+    return new IndexBlock(bytes, true);
+  }
+
+  boolean isRebuilt() {
+    return rebuilt;
   }
 
   /** Bytes of a block with so many spans. */

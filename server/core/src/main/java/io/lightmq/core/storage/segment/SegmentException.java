@@ -53,6 +53,17 @@ public abstract sealed class SegmentException extends IOException {
     }
   }
 
+  /**
+   * Something that a destage copies cannot be read now. Nothing is known to be damaged: it is tried
+   * again, with all that was to be copied.
+   */
+  public static final class Unread extends SegmentException {
+    Unread(String message, IOException cause) {
+      super(message + ": " + cause.getMessage());
+      initCause(cause);
+    }
+  }
+
   /** The segment is not in the store any more: look up the sequence again. */
   public static final class Gone extends SegmentException {
     Gone(String message) {

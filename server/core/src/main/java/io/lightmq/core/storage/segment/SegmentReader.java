@@ -47,6 +47,7 @@ public final class SegmentReader implements Closeable {
   private final SegmentIndex index;
   private final SegmentSettings settings;
   private final Chunk chunk;
+  private final IndexRebuild rebuild;
 
   // Where the last scan stopped: the next entry of lastPiece at or above lastSequence.
   private @Nullable Piece lastPiece;
@@ -60,6 +61,7 @@ public final class SegmentReader implements Closeable {
     this.index = index;
     this.settings = settings;
     this.chunk = new Chunk(memory, settings.readAheadBytes());
+    this.rebuild = new IndexRebuild(chunk, settings);
   }
 
   /**
@@ -132,6 +134,7 @@ public final class SegmentReader implements Closeable {
       }
       // At first it is looked up again, then the span is read sector by sector.
       scan.careful = failures > 1;
+      scan.rebuilding |= scan.careful;
       chunk.forget();
       index.forget(piece);
       files.reopen(piece.segmentAddress());
@@ -154,8 +157,11 @@ public final class SegmentReader implements Closeable {
     private long bytes;
     private int neededBytes;
 
-    /** Whether the span of {@link #next} is read by {@link SpanSalvage}. */
+    /** Whether the span of {@link #next} is read by {@link EntrySalvage}. */
     private boolean careful;
+
+    /** Whether index blocks that are damaged are made anew; once it is, for the whole scan. */
+    private boolean rebuilding;
 
     private boolean inSink;
 
@@ -212,17 +218,17 @@ public final class SegmentReader implements Closeable {
         long address;
         if (piece.equals(lastPiece) && lastSequence <= next && inLastSpan(segment)) {
           number = lastSpan;
-          span = index.span(segment, piece, number);
+          span = index.span(segment, piece, number, rebuild());
           address = lastAddress;
         } else {
-          number = index.floor(segment, piece, next);
-          span = index.span(segment, piece, number);
+          number = index.floor(segment, piece, next, rebuild());
+          span = index.span(segment, piece, number, rebuild());
           if (span.lastSequence() < next) {
             // Between two spans, or beyond the last: nothing is there.
             if (number + 1 == piece.spans()) {
               return;
             }
-            span = index.span(segment, piece, ++number);
+            span = index.span(segment, piece, ++number, rebuild());
           }
           address = span.address();
         }
@@ -240,8 +246,12 @@ public final class SegmentReader implements Closeable {
       }
     }
 
+    private @Nullable IndexRebuild rebuild() {
+      return rebuilding ? rebuild : null;
+    }
+
     private boolean inLastSpan(SegmentFiles.Reference segment) throws IOException {
-      Span span = index.span(segment, piece, lastSpan);
+      Span span = index.span(segment, piece, lastSpan, rebuild());
       return next <= span.lastSequence() && lastAddress < span.end();
     }
 
@@ -309,10 +319,12 @@ public final class SegmentReader implements Closeable {
 
     /** The same for a span with damage: passes over what of it nobody wants. */
     private boolean walkCarefully(SegmentFiles.Reference segment, Span span) throws IOException {
-      ByteBuffer all = SpanSalvage.read(segment, span);
+      ByteBuffer all =
+          EntrySalvage.read(segment::read, span.address(), span.bytes(), segment.address());
       long previous = span.firstSequence() - 1;
       int end = 0;
-      for (SpanSalvage.Intact each : SpanSalvage.find(all, piece, span, settings.maxEntryBytes())) {
+      EntrySalvage.Sought sought = EntrySalvage.sought(piece, span, settings.maxEntryBytes());
+      for (EntrySalvage.Intact each : EntrySalvage.find(all, sought)) {
         if (each.at() != end) {
           checkUnwanted(segment, span, previous + 1, each.sequence() - 1);
         }

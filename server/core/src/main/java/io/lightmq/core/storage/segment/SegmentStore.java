@@ -83,9 +83,13 @@ public final class SegmentStore implements Closeable {
 
   /**
    * Writes what a plan keeps into new segments: each is forced once, then their folder once. The
-   * new segments can be read at once. Destage thread; memory is bounded by the settings.
+   * new segments can be read at once. What is damaged of the journal is so in them too, and told.
+   * Destage thread; memory is bounded by the settings.
    *
    * @param cancelled asked between entries; true gives the destage up
+   * @throws SegmentException.Unread if something cannot be read now, with all its files deleted
+   * @throws SegmentException.NotRewritable if something that is needed of a rewritten segment is
+   *     damaged, with all its files deleted
    * @throws SegmentException.Cancelled if it was given up, with all its files deleted
    * @throws io.lightmq.core.storage.DiskFullException if room is missing, with all its files
    *     deleted
@@ -94,6 +98,8 @@ public final class SegmentStore implements Closeable {
       DestagePlan plan, DestagePlan.JournalBytes journal, BooleanSupplier cancelled)
       throws IOException {
     try (SegmentReader reader = newReader();
+        JournalEntries entries =
+            new JournalEntries(memory, settings, journal, plan.takeWhatComes());
         Destager destager =
             new Destager(
                 disk,
@@ -103,7 +109,7 @@ public final class SegmentStore implements Closeable {
                 settings,
                 files,
                 reader,
-                journal,
+                entries,
                 cancelled)) {
       try {
         Destaged destaged = destager.run(plan);

@@ -96,8 +96,42 @@ final class SegmentDamageTest {
             .as("byte %d", at)
             .isInstanceOf(SegmentException.Damaged.class)
             .hasMessageContaining(file);
-        readsRightOrNot(store);
+        boolean complete = readsRightOrNot(store);
+        if (isIndex(at)) {
+          assertThat(complete).as("byte %d of the index is made anew", at).isTrue();
+        }
       }
+    }
+  }
+
+  private boolean isIndex(int at) {
+    for (Piece piece : List.of(first.pieces().get(0), second.pieces().get(0))) {
+      long from = piece.indexAddress() - info.address();
+      if (at >= from && at < from + IndexBlock.indexBytes(piece.spans())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** With its entry no block can be made anew: all behind is left, and nothing wrong is read. */
+  @Test
+  void anIndexWhoseEntryIsDamagedTooIsNotMadeAnew() throws IOException {
+    Piece piece = second.pieces().get(0);
+    byte[] spoilt = intact.clone();
+    spoilt[(int) (piece.indexAddress() - info.address()) + 30] ^= 1;
+    spoilt[(int) (piece.address() - info.address()) + 90] ^= 1;
+    disk.replace(file, spoilt);
+    try (SegmentStore store = reopen(disk, info);
+        SegmentReader reader = store.newReader()) {
+      assertThatThrownBy(() -> reader.read(piece, 5, 8, Wanted.ALL, ByteBuffer.allocate(10_000)))
+          .isInstanceOfSatisfying(
+              SegmentException.Damaged.class,
+              e -> {
+                assertThat(e.sequence()).isEqualTo(5);
+                assertThat(e.through()).isEqualTo(8);
+              })
+          .hasMessageContaining("cannot be made anew");
     }
   }
 

@@ -295,6 +295,49 @@ final class SegmentStoreTest {
     assertThat(IdWanted.messageId("ID:other")).isNull();
   }
 
+  @Test
+  void anIndexThatIsDamagedIsMadeAnewFromItsEntries() throws IOException {
+    TestLane lane = new TestLane(1, 4, journal).publishMany(0, 9_000, 1_000);
+    SegmentInfo info;
+    try (SegmentStore store = open(SegmentSettings.DEFAULT)) {
+      info = destage(store, Set.of(), lane).segments().get(0);
+    }
+    Piece piece = lane.pieces().get(0);
+    String name = SegmentFormat.name(info.address());
+    byte[] intact = disk.contents(name);
+    int blocks = (piece.spans() + IndexBlock.SPANS - 1) / IndexBlock.SPANS;
+    assertThat(blocks).isEqualTo(4);
+    int all = (1 << blocks) - 1;
+    for (int damaged : new int[] {1, 2, 4, 8, 6, all}) {
+      byte[] spoilt = intact.clone();
+      for (int block = 0; block < blocks; block++) {
+        if ((damaged & 1 << block) != 0) {
+          long at = piece.indexAddress() - info.address() + (long) block * IndexBlock.STRIDE;
+          Arrays.fill(spoilt, (int) at, (int) at + 600, (byte) 0);
+        }
+      }
+      disk.replace(name, spoilt);
+      for (long cache : new long[] {0, 1 << 20}) {
+        SegmentSettings settings =
+            new SegmentSettings(256L << 20, 16L << 20, 4096, 65_536, cache, 2, 4 << 20, 1 << 20);
+        try (SegmentStore store =
+                SegmentStore.open(disk, memory, STORE, info.end(), List.of(info), settings);
+            SegmentReader reader = store.newReader()) {
+          assertThat(shown(reader, piece, IdWanted.correlationId("order-7"))).contains(7L, 4_907L);
+          for (long sequence = 8_999; sequence >= 0; sequence -= 1_111) {
+            ByteBuffer into = ByteBuffer.allocate(2_000);
+            reader.read(piece, sequence, sequence, Wanted.ALL, into);
+            assertThat(Arrays.copyOf(into.array(), into.position()))
+                .isEqualTo(lane.model().get(sequence));
+          }
+          if (cache > 0) {
+            assertSame(lane.readAll(reader, lane.pieces()), lane.model());
+          }
+        }
+      }
+    }
+  }
+
   private static List<Long> shown(SegmentReader reader, Piece piece, IdWanted id)
       throws IOException {
     List<Long> found = new ArrayList<>();

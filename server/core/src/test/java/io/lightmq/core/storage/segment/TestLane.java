@@ -36,6 +36,11 @@ public final class TestLane {
       bytes[(int) offset] ^= 1;
     }
 
+    /** Writes over some bytes. */
+    void put(long offset, byte[] other) {
+      System.arraycopy(other, 0, bytes, (int) offset, other.length);
+    }
+
     long reads() {
       return reads;
     }

@@ -1,0 +1,52 @@
+package io.lightmq.core.delivery;
+
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.storage.segment.EntrySalvage;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** Reads a run of the journal or of an overflow file in which something is damaged. */
+final class RunSalvage {
+  private RunSalvage() {}
+
+  /**
+   * Puts the wanted entries of a run out, up to the first that cannot be read.
+   *
+   * @param run its bytes, which may be changed
+   * @param where names file and place
+   * @return false if there is no room for all of them
+   * @throws UnreadableException with the sequences up to the next one that is whole
+   */
+  static boolean read(Fetch.Part part, Lane lane, ByteBuffer run, String where, EntryTaker out)
+      throws IOException {
+    EntrySalvage.Sought sought =
+        new EntrySalvage.Sought(
+            lane.destination().id(), lane.code(), 0, 0, Long.MAX_VALUE, run.limit());
+    long last = part.from() + part.count() - 1;
+    long next = part.from();
+    for (EntrySalvage.Intact each : EntrySalvage.find(run, sought)) {
+      if (each.sequence() < next) {
+        continue;
+      }
+      if (each.sequence() > next) {
+        throw unreadable(next, Math.min(last, each.sequence() - 1), run, where);
+      }
+      if (!out.put(run, each.at(), each.length())) {
+        return false;
+      }
+      if (next++ == last) {
+        return true;
+      }
+    }
+    throw unreadable(next, last, run, where);
+  }
+
+  private static UnreadableException unreadable(
+      long from, long through, ByteBuffer run, String where) {
+    return new UnreadableException(
+        "%s: sequences %d to %d cannot be read: of the %d bytes of their run some are damaged; whole entries with right crcs were expected"
+            .formatted(where, from, through, run.limit()),
+        from,
+        through);
+  }
+}
