@@ -88,7 +88,7 @@ class ForeignTextTest {
               "a" + FORGED,
               "\u2028" + FORGED + "b".repeat(10_000),
               FORGED.repeat(8),
-              "x".repeat(15_000), // longer frames wait for room that all share
+              "x".repeat(70_000),
               Destination.HIDDEN + "due.1.1" + FORGED,
               Destination.HIDDEN + "due.x",
               "temp." + "0".repeat(32) + FORGED,

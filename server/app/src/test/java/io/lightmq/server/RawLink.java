@@ -92,11 +92,11 @@ final class RawLink implements AutoCloseable {
     byte[] bytes = bytes(frame);
     if (hostile.length > 0) {
       String latin = new String(bytes, StandardCharsets.ISO_8859_1);
-      int at = latin.indexOf('@');
-      assertThat(at).as("the stand-in in %s", frame.getClass().getSimpleName()).isPositive();
-      int end = at;
-      while (end < bytes.length && bytes[end] == '@') {
-        end++;
+      int end = latin.lastIndexOf('@') + 1; // before it, a length or a number may have this byte
+      assertThat(end).as("the stand-in in %s", frame.getClass().getSimpleName()).isPositive();
+      int at = end;
+      while (at > 0 && bytes[at - 1] == '@' && end - at < hostile.length) {
+        at--;
       }
       System.arraycopy(Arrays.copyOf(hostile, end - at), 0, bytes, at, end - at);
     }
