@@ -4,6 +4,7 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.shard.Broker;
 import io.lightmq.core.storage.Disk;
+import io.lightmq.node.connection.ConnectionHeap;
 import io.lightmq.node.connection.Connections;
 import io.lightmq.node.connection.DeliveryBudget;
 import io.lightmq.node.connection.Door;
@@ -118,7 +119,8 @@ public final class Node implements AutoCloseable {
                   new DeliveryBudget(settings.deliveryBytes()),
                   new FrameBudget(settings.commitBytes()),
                   new FrameBudget(settings.requestBytes()),
-                  verbs));
+                  verbs,
+                  ConnectionHeap.of(Runtime.getRuntime().maxMemory())));
       for (SocketAddress address : transport.addresses()) {
         listeners.add(listen(transport, memory, connections, address));
       }

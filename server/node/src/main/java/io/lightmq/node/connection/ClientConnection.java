@@ -239,6 +239,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             channel.alloc(),
             door.shard(),
             door.verbs(),
+            door.heap(),
             this);
     gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
@@ -396,6 +397,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
         door.shard().accept(new Command.Detach(open.outbound(), cleanClose));
       }
       open.credit().close();
+      open.requests().end();
       open.outbound().discard();
     }
     state = State.ENDING;

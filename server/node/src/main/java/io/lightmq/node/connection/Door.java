@@ -16,6 +16,7 @@ import java.util.function.Consumer;
  * @param commits for commits, from their first bytes until the shard has copied their messages
  * @param requests for other long frames while they arrive
  * @param verbs the admin verbs that are not the shard's
+ * @param heap for what connections have open
  */
 public record Door(
     ConnectionSettings settings,
@@ -28,4 +29,5 @@ public record Door(
     DeliveryBudget deliveries,
     FrameBudget commits,
     FrameBudget requests,
-    NodeVerbs verbs) {}
+    NodeVerbs verbs,
+    ConnectionHeap heap) {}

@@ -65,6 +65,7 @@ final class Requests {
       ByteBufAllocator allocator,
       Consumer<Command> shard,
       NodeVerbs verbs,
+      ConnectionHeap heap,
       Wakes wakes) {
     this.settings = settings;
     this.rights = rights;
@@ -75,7 +76,7 @@ final class Requests {
     this.shard = shard;
     this.verbs = verbs;
     this.wakes = wakes;
-    this.resources = new Resources(settings);
+    this.resources = new Resources(settings, heap);
   }
 
   /** Whether so much is under way that nothing more is to be read. */
@@ -96,7 +97,7 @@ final class Requests {
       resources.resolved(attach.id(), attached.destinationId());
     } else if (reply instanceof Reply.Failed) {
       if (attach.producer()) {
-        resources.closeProducer(attach.id());
+        resources.failed(attach.id());
       } else {
         resources.closeConsumer(attach.id());
       }
@@ -110,6 +111,11 @@ final class Requests {
    */
   boolean carriedOut() {
     return unanswered.decrementAndGet() == settings.openRequests() / 2;
+  }
+
+  /** The connection has ended. */
+  void end() {
+    resources.end();
   }
 
   void receipted(int count) {

@@ -4,31 +4,75 @@ import io.lightmq.wire.entry.FaultCode;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What one connection has open: sessions, producers, consumers, and the destinations that it may
- * publish to. Owned by the connection's event loop; every collection is bounded by the settings.
+ * publish to. Owned by the connection's event loop; every collection is bounded by the settings, and
+ * all of all connections by {@link ConnectionHeap}.
  */
 final class Resources {
   private final ConnectionSettings settings;
+  private final ConnectionHeap heap;
+  private long taken;
   private final Set<Integer> sessions = new HashSet<>();
   private final Map<Integer, Producer> producers = new HashMap<>();
   private final Map<Integer, Integer> sessionOfConsumer = new HashMap<>();
 
+  /** How many open producers each destination has. */
+  private final Map<Long, Integer> destinations = new HashMap<>();
+
   /**
-   * Users of each resolved destination. One without any stays, since unconfirmed runs of a closed
-   * producer may be sent again; beyond the limit of producers the oldest of those goes.
+   * Destinations whose producers are closed: unconfirmed runs may still be sent again. Beyond the
+   * limit of producers, or of heap, the oldest goes.
    */
-  private final Map<Long, Integer> destinations = new LinkedHashMap<>();
+  private final Set<Long> left = new LinkedHashSet<>();
+
+  private boolean ended;
 
   private record Producer(int sessionId, @Nullable Long destinationId) {}
 
-  Resources(ConnectionSettings settings) {
+  Resources(ConnectionSettings settings, ConnectionHeap heap) {
     this.settings = settings;
+    this.heap = heap;
+  }
+
+  private void take(String what, long bytes) throws Refusal {
+    boolean fits = heap.take(bytes, taken);
+    while (!fits && !left.isEmpty()) {
+      forgetOldest();
+      fits = heap.take(bytes, taken);
+    }
+    if (!fits) {
+      throw heap.refusal(what, taken);
+    }
+    taken += bytes;
+  }
+
+  private void forgetOldest() {
+    Iterator<Long> oldest = left.iterator();
+    oldest.next();
+    oldest.remove();
+    give(ConnectionHeap.DESTINATION);
+  }
+
+  private void give(long bytes) {
+    heap.give(bytes);
+    taken -= bytes;
+  }
+
+  /** The connection has ended and takes nothing any more. */
+  void end() {
+    sessions.clear();
+    producers.clear();
+    sessionOfConsumer.clear();
+    destinations.clear();
+    left.clear();
+    give(taken);
+    ended = true;
   }
 
   void openSession(int sessionId) throws Refusal {
@@ -36,13 +80,19 @@ final class Resources {
       throw Refusal.protocol("session " + sessionId + " is open already");
     }
     checkLimit("sessions", sessions.size(), settings.sessions());
+    take("a session", ConnectionHeap.SESSION);
     sessions.add(sessionId);
   }
 
   /** Closes a session; one that is not open is closed, as after a reconnect. */
   void closeSession(int sessionId) {
-    sessions.remove(sessionId);
+    if (!sessions.remove(sessionId)) {
+      return;
+    }
+    give(ConnectionHeap.SESSION);
+    int consumers = sessionOfConsumer.size();
     sessionOfConsumer.values().removeIf(session -> session == sessionId);
+    give((long) ConnectionHeap.CONSUMER * (consumers - sessionOfConsumer.size()));
     producers
         .values()
         .removeIf(
@@ -61,25 +111,36 @@ final class Resources {
       throw Refusal.protocol("producer " + producerId + " is open already");
     }
     checkLimit("producers", producers.size(), settings.producers());
+    take("a producer", ConnectionHeap.PRODUCER + ConnectionHeap.DESTINATION);
     producers.put(producerId, new Producer(sessionId, null));
   }
 
   /** Ties a producer, if it is still open, to the destination that the shard has resolved. */
   void resolved(int producerId, long destinationId) {
+    if (ended) {
+      return;
+    }
+    if (mayPublish(destinationId)) {
+      give(ConnectionHeap.DESTINATION); // it was taken for this producer, and is there already
+    }
     Producer producer = producers.get(producerId);
-    boolean open = producer != null;
-    destinations.merge(destinationId, open ? 1 : 0, Integer::sum);
     if (producer != null) {
       producers.put(producerId, new Producer(producer.sessionId(), destinationId));
+      left.remove(destinationId);
+      destinations.merge(destinationId, 1, Integer::sum);
+    } else if (!destinations.containsKey(destinationId)) {
+      left.add(destinationId);
     }
-    if (destinations.size() > settings.producers()) {
-      Iterator<Integer> uses = destinations.values().iterator();
-      while (uses.hasNext()) {
-        if (uses.next() == 0) {
-          uses.remove();
-          return;
-        }
-      }
+    while (left.size() > settings.producers()) {
+      forgetOldest();
+    }
+  }
+
+  /** A producer that the shard has refused. */
+  void failed(int producerId) {
+    if (!ended) {
+      closeProducer(producerId);
+      give(ConnectionHeap.DESTINATION);
     }
   }
 
@@ -91,9 +152,13 @@ final class Resources {
   }
 
   private void leave(Producer producer) {
+    give(ConnectionHeap.PRODUCER);
     Long destination = producer.destinationId();
-    if (destination != null) {
-      destinations.computeIfPresent(destination, (id, uses) -> uses - 1);
+    if (destination != null
+        && destinations.computeIfPresent(
+                destination, (id, open) -> open == 1 ? null : open - 1)
+            == null) {
+      left.add(destination);
     }
   }
 
@@ -103,16 +168,19 @@ final class Resources {
       throw Refusal.protocol("consumer " + consumerId + " is open already");
     }
     checkLimit("consumers", sessionOfConsumer.size(), settings.consumers());
+    take("a consumer", ConnectionHeap.CONSUMER);
     sessionOfConsumer.put(consumerId, sessionId);
   }
 
   void closeConsumer(int consumerId) {
-    sessionOfConsumer.remove(consumerId);
+    if (sessionOfConsumer.remove(consumerId) != null) {
+      give(ConnectionHeap.CONSUMER);
+    }
   }
 
   /** Whether a producer of this connection was attached to a destination. */
   boolean mayPublish(long destinationId) {
-    return destinations.containsKey(destinationId);
+    return destinations.containsKey(destinationId) || left.contains(destinationId);
   }
 
   /** Whether a session is open. */

@@ -47,6 +47,7 @@ final class ConnectionHarness {
   final DeliveryBudget deliveries = new DeliveryBudget(1 << 20);
   final FrameBudget commits = new FrameBudget(100 << 10);
   final FrameBudget requests = new FrameBudget(100 << 10);
+  final ConnectionHeap heap = new ConnectionHeap(1 << 20);
   final Connections connections;
   final EmbeddedChannel channel;
   boolean anonymousAllowed = true;
@@ -85,7 +86,8 @@ final class ConnectionHarness {
             deliveries,
             commits,
             requests,
-            verbs());
+            verbs(),
+            heap);
     connections = new Connections(door);
     channel = open(remoteHost);
   }
