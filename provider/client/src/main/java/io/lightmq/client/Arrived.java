@@ -32,7 +32,7 @@ record Arrived(
    * The messages of a delivery, copied out of it.
    *
    * @param firstNumber the first one's place in the session
-   * @throws MalformedMessageException if lengths or count don't fit
+   * @throws MalformedMessageException if lengths, count or places don't fit
    */
   static List<Arrived> of(Frame.Deliver delivery, ConsumerQueue consumer, long firstNumber) {
     ByteBuffer bytes = delivery.entries().nioBuffer();
@@ -43,14 +43,14 @@ record Arrived(
       int length = Entry.checkFrame(bytes, at, bytes.limit());
       byte[] entry = new byte[length];
       bytes.get(at, entry);
-      long sequence = seen.sequence(index, Entry.sequence(bytes, at));
+      int lane = Entry.lane(bytes, at);
       all.add(
           new Arrived(
               consumer,
               firstNumber + index,
               Entry.destinationId(bytes, at),
-              Entry.lane(bytes, at),
-              sequence,
+              lane,
+              seen.sequence(index, lane, Entry.sequence(bytes, at)),
               1 + seen.deliveries(index),
               entry));
       at += length;
@@ -86,7 +86,22 @@ record Arrived(
           : 0;
     }
 
-    long sequence(int index, long stored) {
+    /**
+     * The sequence of an entry in its lane.
+     *
+     * @param stored what the entry says
+     * @throws MalformedMessageException if no message can be there
+     */
+    long sequence(int index, int lane, long stored) {
+      long sequence = referred(index, stored);
+      if (!SequenceRange.isPlace(lane, sequence)) {
+        throw new MalformedMessageException(
+            "entry " + index + " of a delivery is at no place: " + sequence + " in lane " + lane);
+      }
+      return sequence;
+    }
+
+    private long referred(int index, long stored) {
       List<Frame.Reference> references = delivery.references();
       while (referenceAt < references.size()
           && index >= references.get(referenceAt).index() + references.get(referenceAt).count()) {

@@ -245,7 +245,7 @@ final class Browse implements Enumeration<Message> {
     for (int index = 0; index < delivery.count(); index++) {
       int length = Entry.checkFrame(bytes, at, bytes.limit());
       int lane = Entry.lane(bytes, at);
-      long sequence = seen.sequence(index, Entry.sequence(bytes, at));
+      long sequence = seen.sequence(index, lane, Entry.sequence(bytes, at));
       int deliveries = 1 + seen.deliveries(index);
       if (sequence > last.getOrDefault(lane, -1L)) {
         byte[] entry = new byte[length];

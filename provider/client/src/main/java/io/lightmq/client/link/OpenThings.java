@@ -143,9 +143,22 @@ final class OpenThings {
           asker
               .apply(c -> create(c, temporary.name().kind(), temporary.number()))
               .thenAccept(
-                  answer -> temporary.renamed(((Frame.TemporaryCreated) answer).destination())));
+                  answer -> temporary.renamed(made(answer, temporary.name().kind()))));
     }
     return all(first).thenCompose(done -> reopenTargets(asker, needed));
+  }
+
+  /**
+   * The temporary destination that a broker has made.
+   *
+   * @throws ClassCastException if it is not of that kind
+   */
+  static DestinationName made(Frame answer, DestinationKind kind) {
+    DestinationName made = ((Frame.TemporaryCreated) answer).destination();
+    if (made.kind() != kind) {
+      throw new ClassCastException("asked for a " + kind + ", not for a " + made.kind());
+    }
+    return made;
   }
 
   private CompletableFuture<Set<Target>> reopenTargets(Asker asker, Set<Target> needed) {

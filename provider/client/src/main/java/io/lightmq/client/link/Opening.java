@@ -173,8 +173,7 @@ final class Opening {
         OnLoss.RESEND,
         c -> things.create(c, kind, number),
         answer -> {
-          Temporary temporary =
-              new Temporary(((Frame.TemporaryCreated) answer).destination(), number);
+          Temporary temporary = new Temporary(OpenThings.made(answer, kind), number);
           things.opened(temporary);
           created.complete(temporary);
           return temporary;

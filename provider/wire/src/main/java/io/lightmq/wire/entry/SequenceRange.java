@@ -15,8 +15,17 @@ public record SequenceRange(int lane, long from, int count) {
       throw new IllegalArgumentException(
           "range from " + from + " with " + count + " sequences leaves its shard epoch");
     }
-    if ((lane & ~0x8F) != 0 || (lane & 0x0F) > 9) {
+    if (!isLane(lane)) {
       throw new IllegalArgumentException("lane " + lane + " is neither 0 to 9 nor 128 to 137");
     }
+  }
+
+  private static boolean isLane(int lane) {
+    return (lane & ~0x8F) == 0 && (lane & 0x0F) <= 9;
+  }
+
+  /** Whether a message can have this lane and sequence. */
+  public static boolean isPlace(int lane, long sequence) {
+    return isLane(lane) && sequence >= 0;
   }
 }
