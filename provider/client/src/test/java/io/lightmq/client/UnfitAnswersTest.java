@@ -50,8 +50,7 @@ class UnfitAnswersTest {
   private void gives(long sequence, int lane) {
     broker.on(
         Frame.Pull.class,
-        pull ->
-            pull.pulls().stream().<Frame>map(one -> delivery(one, sequence, lane)).toList());
+        pull -> pull.pulls().stream().<Frame>map(one -> delivery(one, sequence, lane)).toList());
   }
 
   @ParameterizedTest

@@ -142,8 +142,7 @@ final class OpenThings {
       first.add(
           asker
               .apply(c -> create(c, temporary.name().kind(), temporary.number()))
-              .thenAccept(
-                  answer -> temporary.renamed(made(answer, temporary.name().kind()))));
+              .thenAccept(answer -> temporary.renamed(made(answer, temporary.name().kind()))));
     }
     return all(first).thenCompose(done -> reopenTargets(asker, needed));
   }

@@ -256,8 +256,8 @@ final class LinkAdministration {
       if (dropped > 0) {
         json.text(
             "whoComesBack",
-            "what a client of these sends again ends as OUTCOME_UNKNOWN, since the broker cannot say"
-                + " any more whether it is stored");
+            "what a client of these sends again ends as OUTCOME_UNKNOWN, since the broker cannot"
+                + " say any more whether it is stored");
       }
       answer(command, json.endObject());
     }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one connection has open: sessions, producers, consumers, and the destinations that it may
- * publish to. Owned by the connection's event loop; every collection is bounded by the settings, and
- * all of all connections by {@link ConnectionHeap}.
+ * publish to. Owned by the connection's event loop; every collection is bounded by the settings,
+ * and all of all connections by {@link ConnectionHeap}.
  */
 final class Resources {
   private final ConnectionSettings settings;
@@ -155,8 +155,7 @@ final class Resources {
     give(ConnectionHeap.PRODUCER);
     Long destination = producer.destinationId();
     if (destination != null
-        && destinations.computeIfPresent(
-                destination, (id, open) -> open == 1 ? null : open - 1)
+        && destinations.computeIfPresent(destination, (id, open) -> open == 1 ? null : open - 1)
             == null) {
       left.add(destination);
     }

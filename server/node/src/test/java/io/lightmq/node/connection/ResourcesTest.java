@@ -49,7 +49,8 @@ class ResourcesTest {
         Resources resources = open(heap);
         all.add(resources);
         if (connection == 4) {
-          assertThatThrownBy(() -> fill(resources, opening)).hasMessageContaining("of 100000 bytes");
+          assertThatThrownBy(() -> fill(resources, opening))
+              .hasMessageContaining("of 100000 bytes");
         } else {
           resources.openSession(0);
           long before = heap.used();
