@@ -164,8 +164,7 @@ class MoveLimitsTest {
     FakePeer peer = h.attach();
     long id = h.producer(peer, OTHER);
     int c = h.nextCorrelation();
-    h.broker.submit(
-        new Command.Publish(peer, c, id, 1, 3, h.bytes(true, 0, 2_000, "a", "b", "c")));
+    h.broker.submit(new Command.Publish(peer, c, id, 1, 3, h.bytes(true, 0, 2_000, "a", "b", "c")));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
     h.loops.stepLimit(100_000);
     h.loops.advance(5 * SECOND);
