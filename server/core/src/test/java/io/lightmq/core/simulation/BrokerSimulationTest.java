@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  * it goes on behind a failure, and tells each reason once.
  */
 class BrokerSimulationTest {
-  private static final int SEEDS = Integer.getInteger("lightmq.seeds", 300);
+  private static final int SEEDS = Integer.getInteger("lightmq.seeds", 200);
   private static final long FIRST = Long.getLong("lightmq.seed", 1);
   private static final Set<Feature> FEATURES =
       Feature.parse(System.getProperty("lightmq.features", ""));

@@ -140,6 +140,11 @@ class PlantedBugTest {
     isFoundBy(Plants.CommitsInTwoParts::new, "AllOrNothing", "NothingLost");
   }
 
+  @Test
+  void aCommitByHalvesIsFound() {
+    isFoundBy(Plants.CommitsByHalves::new, "AllOrNothing");
+  }
+
   // ---- what the broker does ----
 
   @Test

@@ -408,6 +408,24 @@ final class Plants {
     }
   }
 
+  /** A commit's messages are stored, and what it acknowledges is forgotten. */
+  static final class CommitsByHalves extends Plant {
+    @Override
+    void submit(BrokerHarness harness, Command command) {
+      super.submit(
+          harness,
+          command instanceof Command.Commit commit
+              ? new Command.Commit(
+                  commit.peer(),
+                  commit.correlation(),
+                  commit.sessionId(),
+                  commit.number(),
+                  commit.runs(),
+                  List.of())
+              : command);
+    }
+  }
+
   // ---- what the broker does ----
 
   static final class MovesInTwoRecords extends Plant {
