@@ -53,6 +53,9 @@ class BrokerSimulationTest {
       List<String> same =
           found.computeIfAbsent(Shrinking.reason(thrown), reason -> new ArrayList<>());
       same.add(same.isEmpty() ? report(history, thrown) : "seed " + history.seed());
+      if (SURVEY) {
+        System.out.println(same.get(same.size() - 1)); // a soak that is stopped has told it
+      }
     }
   }
 

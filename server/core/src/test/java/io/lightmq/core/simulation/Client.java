@@ -480,9 +480,10 @@ final class Client implements SimulatedPeer.Listener {
     }
   }
 
+  /** Closes a consumer, but not while a commit of what it had is under way. */
   void close(Taker taker) {
     settle(taker);
-    if (taker.open && attached) {
+    if (taker.open && attached && !outbox.isCommitting(taker)) {
       world.tell(() -> this + " closes " + taker);
       gone(taker);
       world.submit(new Command.DetachConsumer(peer, 0, taker.id));

@@ -11,6 +11,9 @@ import java.util.TreeMap;
 final class OrderOfGroup implements Oracle {
   private record Group(Followed followed, IntRange range, String name) {}
 
+  /** A queue that was deleted and made again has other lanes. */
+  private record Lane(long destinationId, int lane) {}
+
   /** What came of a group in one lane. */
   private static final class Line {
     /** What was seen and is not known to be settled, by sequence. */
@@ -19,7 +22,7 @@ final class OrderOfGroup implements Oracle {
     long highest = -1;
   }
 
-  private final Map<Group, Map<Integer, Line>> groups = new HashMap<>();
+  private final Map<Group, Map<Lane, Line>> groups = new HashMap<>();
 
   @Override
   public void arrived(Arrival arrival) {
@@ -28,12 +31,13 @@ final class OrderOfGroup implements Oracle {
     if (name == null || !arrival.alive() || !followed.keepsGroups()) {
       return;
     }
-    Map<Integer, Line> group =
+    Map<Lane, Line> group =
         groups.computeIfAbsent(
             new Group(followed, arrival.taker().range, name), key -> new HashMap<>());
     group.values().forEach(line -> checkHands(line, arrival));
     Copy.Place place = arrival.place();
-    Line line = group.computeIfAbsent(place.lane(), lane -> new Line());
+    Lane in = new Lane(place.destinationId(), place.lane());
+    Line line = group.computeIfAbsent(in, lane -> new Line());
     checkOrder(line, arrival, place.sequence());
     line.highest = Math.max(line.highest, place.sequence());
     if (arrival.copy().place != null) {
@@ -44,7 +48,8 @@ final class OrderOfGroup implements Oracle {
 
   private void checkHands(Line line, Arrival arrival) {
     for (Copy other : line.open.values()) {
-      if (other.holder != null && other.holder != arrival.taker()) {
+      boolean elsewhere = other.holder != null && other.holder != arrival.taker();
+      if (elsewhere && !other.mayBeGone) {
         throw violated(arrival + " comes while " + other);
       }
     }

@@ -119,6 +119,14 @@ final class Outbox {
     return unanswered.isEmpty() && volatileRuns.isEmpty();
   }
 
+  /** Whether a commit that is not answered acknowledges what a consumer had. */
+  boolean isCommitting(Taker taker) {
+    return unanswered.values().stream()
+        .filter(parcel -> !parcel.answered)
+        .flatMap(parcel -> parcel.acked.stream())
+        .anyMatch(acked -> acked.consumerId() == taker.id);
+  }
+
   boolean isFull() {
     return unanswered.size() + volatileRuns.size() > MOST_OPEN;
   }
