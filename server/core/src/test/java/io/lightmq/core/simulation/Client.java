@@ -330,7 +330,9 @@ final class Client implements SimulatedPeer.Listener {
   void pull(Taker taker, int messages, int bytes, int parkMillis) {
     if (taker.open && attached) {
       taker.pull = world.nextCorrelation();
-      world.submit(new Command.Pull(peer, taker.id, taker.pull, messages, bytes, parkMillis));
+      // So much may be lost with who acknowledges by pulling, and no more.
+      int most = taker.consumes ? Math.min(messages, MOST_PULLED) : messages;
+      world.submit(new Command.Pull(peer, taker.id, taker.pull, most, bytes, parkMillis));
     }
   }
 
@@ -353,7 +355,7 @@ final class Client implements SimulatedPeer.Listener {
       return;
     }
     taker.pull = 0;
-    if (code != FaultCode.OK) {
+    if (code != FaultCode.OK && code != FaultCode.RETRY_LATER) {
       world.tell(() -> taker + " ends with " + code);
       gone(taker);
     }
