@@ -83,10 +83,7 @@ class MoveRecords {
     Destination to = goal.to();
     boolean persistent = Entry.isPersistent(entry, 0);
     Runs.Checked sent = to == null ? null : run(entry, goal);
-    if (to != null
-        && sent != null
-        && goal.only() == null
-        && !matchings.isReady(move, new Matchings.Part(to, sent))) {
+    if (to != null && sent != null && !matchings.isReady(move, new Matchings.Part(to, sent))) {
       return false;
     }
     Runs.Checked wanted = to == null || sent == null ? null : wanted(move, to, sent, entry, goal);
@@ -147,13 +144,13 @@ class MoveRecords {
   /** The same with who does not want it. */
   private Runs.Checked wanted(
       Move move, Destination to, Runs.Checked sent, ByteBuffer entry, Mover.Goal goal) {
+    Map<Filter, BitSet> known = matchings.of(move, 0);
     Subscription only = goal.only();
     if (only != null) {
-      return placing.only(only, sent);
+      return placing.only(only, sent, known);
     }
     long connection = Entry.connectionId(entry, 0);
     var sender = new Selecting.Sender(connection, clientIds.clientId(connection));
-    Map<Filter, BitSet> known = matchings.of(move, 0);
     return move.from().destination().isHidden() && !to.kind().isQueue()
         ? placing.select(sender, to, sent, Arrival.of(entry), known)
         : placing.select(sender, to, sent, known);

@@ -278,7 +278,8 @@ final class Mover {
       if (line == null) {
         return;
       }
-      if (done >= MAX_PER_TURN || time.nowNanos() - end >= 0) {
+      // One at least, or a clock that is slow to look at would hold up all of them for ever.
+      if (done > 0 && (done >= MAX_PER_TURN || time.nowNanos() - end >= 0)) {
         wake.run();
         return;
       }

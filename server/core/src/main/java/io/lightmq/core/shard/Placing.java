@@ -14,6 +14,7 @@ import io.lightmq.core.selector.Work;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -101,8 +102,22 @@ final class Placing {
     return checkSkips(run, selecting.select(sender, destination, run, arrival, known));
   }
 
-  /** The run for one subscription alone, whatever its selector and those of others say. */
-  Runs.Checked only(Subscription wanting, Runs.Checked run) {
+  /**
+   * The run for one subscription alone.
+   *
+   * @param known what some selectors do not match; the others are asked
+   * @throws Refusal if it does not want it: it may have another selector than when it had it
+   */
+  Runs.Checked only(Subscription wanting, Runs.Checked run, Map<Filter, BitSet> known) {
+    if (!selecting.wants(wanting, run, known)) {
+      throw new Refusal(
+          FaultCode.INVALID_SUBSCRIPTION,
+          "subscription \""
+              + Printable.of(wanting.name())
+              + "\" does not want it, its selector is \""
+              + Printable.of(wanting.selectorText())
+              + "\"");
+    }
     BitSet all = new BitSet(run.count());
     all.set(0, run.count());
     List<Skip> skips = new ArrayList<>();

@@ -91,6 +91,16 @@ final class Selecting {
     return unwanted == null || unwanted.isEmpty() ? marked : marked.without(unwanted);
   }
 
+  /** Whether a subscription's selector matches all of a run. */
+  boolean wants(Subscription subscription, Runs.Checked run, Map<Filter, BitSet> known) {
+    Filter filter = subscription.filter();
+    if (filter == null) {
+      return true;
+    }
+    BitSet failed = known.get(filter);
+    return (failed == null ? evaluate(filter.evaluator(), run) : failed).isEmpty();
+  }
+
   private static BitSet skipped(
       Sender sender, Subscription subscription, Map<Filter, BitSet> failed, int count) {
     if (subscription.refuses(sender.connectionId(), sender.clientId())) {

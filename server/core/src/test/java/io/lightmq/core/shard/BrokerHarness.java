@@ -19,20 +19,20 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 
 /** A broker on simulated loops and a simulated disk, with short words for what clients do. */
-final class BrokerHarness {
+public final class BrokerHarness {
   final long seed;
-  final SimulatedDisk disk;
-  SimulatedLoops loops;
+  public final SimulatedDisk disk;
+  public SimulatedLoops loops;
 
   /** What each look at the clock takes. */
-  long lookNanos;
+  public long lookNanos;
 
-  Broker broker;
-  UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
+  public Broker broker;
+  public UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
   Shard.DestagingMaker destaging =
       (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false);
   MoveRecords.Maker moves = MoveRecords::new;
-  BrokerSettings settings = settings(64 << 10);
+  public BrokerSettings settings = settings(64 << 10);
   int releasedBytes;
   private int correlation;
   private long connections;
@@ -42,9 +42,12 @@ final class BrokerHarness {
   int groups;
 
   /** Whether the clock goes on through restarts. */
-  boolean keepTime;
+  public boolean keepTime;
 
-  BrokerHarness(long seed) {
+  /** How far the wall clock of the next start is from where it began. */
+  public long wallShiftMillis;
+
+  public BrokerHarness(long seed) {
     this.seed = seed;
     this.disk = new SimulatedDisk(seed);
   }
@@ -60,7 +63,7 @@ final class BrokerHarness {
     return settings(journalFileBytes, windowBytes, 1 << 20, 1 << 30);
   }
 
-  static BrokerSettings settings(
+  public static BrokerSettings settings(
       int journalFileBytes, int windowBytes, long volatileBytes, long overflowBytes) {
     return settings(journalFileBytes, windowBytes, volatileBytes, overflowBytes, 0);
   }
@@ -133,6 +136,27 @@ final class BrokerHarness {
         of.temporaryGraceMillis());
   }
 
+  /** The same settings with another time for which lost links are waited for. */
+  public static BrokerSettings withGrace(BrokerSettings of, int graceMillis) {
+    return new BrokerSettings(
+        of.defaultSettings(),
+        of.createOnFirstUse(),
+        of.rules(),
+        of.windowBytes(),
+        of.volatileBytes(),
+        of.overflowBytes(),
+        of.journal(),
+        of.segments(),
+        of.ballastBytes(),
+        of.maxMessageBytes(),
+        of.maxTransactionBytes(),
+        of.flushIntervalMillis(),
+        of.minFreeBytes(),
+        of.idleReclaimMillis(),
+        of.namedBytes(),
+        graceMillis);
+  }
+
   /** The same settings, but destinations are made by the administrator only. */
   static BrokerSettings withoutCreation(BrokerSettings of) {
     return new BrokerSettings(
@@ -153,10 +177,11 @@ final class BrokerHarness {
   }
 
   /** Starts the broker and waits until it takes commands. */
-  BrokerHarness open() throws IOException {
+  public BrokerHarness open() throws IOException {
     long passed = loops == null || !keepTime ? 0 : loops.clock().nanos();
     loops = new SimulatedLoops(seed * 31 + starts++);
     loops.simulatedClock().advance(passed);
+    loops.simulatedClock().jumpWall(wallShiftMillis);
     loops.simulatedClock().looksTake(lookNanos);
     broker = Broker.begin(settings, wrap.apply(disk), loops, destaging, moves);
     loops.runUntil(() -> broker.ready().isDone());
@@ -164,8 +189,13 @@ final class BrokerHarness {
     return this;
   }
 
+  /** Asks for a checkpoint soon. */
+  public void checkpoint() {
+    broker.wantCheckpoint();
+  }
+
   /** Ends the process, or cuts the power. */
-  void crash(boolean power) {
+  public void crash(boolean power) {
     loops.crash();
     if (power) {
       disk.crash();
@@ -175,7 +205,7 @@ final class BrokerHarness {
   }
 
   /** Closes in order. */
-  void close() throws IOException {
+  public void close() throws IOException {
     var stopped = broker.stop();
     loops.runUntil(stopped::isDone);
     broker.finish();
@@ -183,7 +213,7 @@ final class BrokerHarness {
     disk.kill();
   }
 
-  int nextCorrelation() {
+  public int nextCorrelation() {
     return ++correlation;
   }
 
@@ -343,7 +373,7 @@ final class BrokerHarness {
     return bytes(all.flip());
   }
 
-  Command.Bytes bytes(ByteBuffer all) {
+  public Command.Bytes bytes(ByteBuffer all) {
     return new Command.Bytes() {
       private boolean released;
 

@@ -505,6 +505,28 @@ class DeadLetterTest {
     h.close();
   }
 
+  /** Another selector is another subscription, though its name is the same. */
+  @Test
+  void aLetterThatItsSubscriptionWantsNoMoreStaysWhereItIs() throws Exception {
+    BrokerHarness h = new BrokerHarness(19).open();
+    DestinationName topic = new DestinationName(DestinationKind.TOPIC, "poison.news");
+    FakePeer peer = h.attach(new java.util.UUID(3, 5), 1, 1, "ada");
+    long id = h.producer(peer, topic);
+    h.consumer(peer, 1, topic, Subscribe.DURABLE, "one");
+    h.receipt(peer, h.publish(peer, id, 1, "news"));
+    for (int i = 0; i < 3; i++) {
+      fail(h, peer, id, h.pull(peer, 1, 1).get(0));
+    }
+    h.broker.submit(new Command.DetachConsumer(peer, h.nextCorrelation(), 1));
+    h.tryConsumer(peer, 2, topic, Subscribe.DURABLE, "one", "n = 5", false);
+    assertThat(h.admin("dead-letters.retry", Map.of())).contains("\"retrying\":1");
+    h.loops.advance(2_000_000_000L);
+    assertThat(h.pull(peer, 2, 10)).isEmpty();
+    assertThat(h.admin("dead-letters.list", Map.of()))
+        .contains("subscription \\\"one\\\" does not want it, its selector is \\\"n = 5\\\"");
+    h.close();
+  }
+
   @Test
   void aLetterThatCanNeverGoBackIsNamedAndNotTried() throws Exception {
     BrokerHarness h = new BrokerHarness(16).open();

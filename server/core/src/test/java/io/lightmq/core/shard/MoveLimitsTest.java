@@ -154,4 +154,21 @@ class MoveLimitsTest {
     assertThat(show(h, EXPIRED)).contains("\"backlog\":" + count);
     h.close();
   }
+
+  /** Each look at the clock takes as long as moves may take in a turn: one is made all the same. */
+  @Test
+  void movesGoOnHoweverLongALookAtTheClockTakes() throws Exception {
+    BrokerHarness h = new BrokerHarness(4);
+    h.lookNanos = 1_000_000;
+    h.open();
+    FakePeer peer = h.attach();
+    long id = h.producer(peer, OTHER);
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.Publish(peer, c, id, 1, 3, h.bytes(true, 0, 2_000, "a", "b", "c")));
+    assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
+    h.loops.stepLimit(100_000);
+    h.loops.advance(5 * SECOND);
+    assertThat(h.pull(consuming(h, OTHER), 1, 10)).hasSize(3);
+    h.close();
+  }
 }

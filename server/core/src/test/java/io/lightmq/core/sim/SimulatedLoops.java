@@ -22,7 +22,6 @@ import java.util.function.BooleanSupplier;
  */
 public final class SimulatedLoops implements Loops {
   private static final int MAX_TASKS = 256;
-  private static final long STEP_LIMIT = 10_000_000;
 
   private final Random random;
   private final SimulatedClock clock = new SimulatedClock();
@@ -30,6 +29,7 @@ public final class SimulatedLoops implements Loops {
   private final List<SimulatedLoop> loops = new ArrayList<>();
   private final Map<String, Long> delays = new HashMap<>();
   private SimulatedLoop current;
+  private long stepLimit = 10_000_000;
   private long order;
   private long turns;
   private boolean closed;
@@ -70,6 +70,15 @@ public final class SimulatedLoops implements Loops {
     delays.put(loopName, nanos);
   }
 
+  /** After so many turns without rest something goes on for ever. */
+  public void stepLimit(long turnsAtMost) {
+    stepLimit = turnsAtMost;
+  }
+
+  private List<String> ready() {
+    return loops.stream().filter(SimulatedLoop::ready).map(SimulatedLoop::name).toList();
+  }
+
   /** Runs one turn of a random ready loop; false if none is ready. */
   public boolean step() {
     if (current != null) {
@@ -98,8 +107,8 @@ public final class SimulatedLoops implements Loops {
   public void runUntilIdle() {
     long steps = 0;
     while (step()) {
-      if (++steps > STEP_LIMIT) {
-        throw new AssertionError("no rest after " + STEP_LIMIT + " turns");
+      if (++steps > stepLimit) {
+        throw new AssertionError("no rest after " + stepLimit + " turns, ready are " + ready());
       }
     }
   }
@@ -151,8 +160,8 @@ public final class SimulatedLoops implements Loops {
         }
         clock.advance(Math.max(0, next - clock.nanos()));
       }
-      if (++steps > STEP_LIMIT) {
-        throw new AssertionError("not done after " + STEP_LIMIT + " turns");
+      if (++steps > stepLimit) {
+        throw new AssertionError("not done after " + stepLimit + " turns");
       }
     }
   }
