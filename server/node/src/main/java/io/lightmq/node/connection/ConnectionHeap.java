@@ -5,8 +5,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The heap that all connections take for what they have open beside what the shard keeps for them:
- * sessions, producers, consumers' numbers, and the destinations that they may publish to. A
- * connection may have a quarter of it.
+ * sessions, producers, consumers' numbers, and the destinations that they may publish to. What each
+ * connection takes first, {@value #OWN} bytes, is its own and not counted, so that nobody can keep
+ * others from working; beyond that a connection may have a quarter of all. Destinations that are
+ * only remembered may take half.
  *
  * <p>Any thread; each connection counts its own on its event loop.
  */
@@ -22,6 +24,9 @@ public final class ConnectionHeap {
 
   /** What a destination takes that may be published to. */
   static final int DESTINATION = 104;
+
+  /** What every connection may take, whatever others have: a dozen producers or so. */
+  static final int OWN = 4_096;
 
   private static final int SHARE_OF_HEAP = 16;
   private static final int SHARE_OF_CONNECTION = 4;
@@ -55,19 +60,36 @@ public final class ConnectionHeap {
    * @return false if there is not so much for it
    */
   boolean take(long bytes, long own) {
-    if (own + bytes > limit / SHARE_OF_CONNECTION) {
+    long counted = counted(own + bytes) - counted(own);
+    if (counted == 0) {
+      return true;
+    }
+    if (counted(own + bytes) > limit / SHARE_OF_CONNECTION) {
       return false;
     }
-    if (used.addAndGet(bytes) > limit) {
-      used.addAndGet(-bytes);
+    if (used.addAndGet(counted) > limit) {
+      used.addAndGet(-counted);
       return false;
     }
     return true;
   }
 
-  /** Gives heap back. */
-  void give(long bytes) {
-    used.addAndGet(-bytes);
+  private static long counted(long own) {
+    return Math.max(0, own - OWN);
+  }
+
+  /** Whether so much is taken that nothing more is to be only remembered. */
+  boolean isShort() {
+    return used.get() > limit / 2;
+  }
+
+  /**
+   * Gives heap back.
+   *
+   * @param own what this connection has taken, with these bytes
+   */
+  void give(long bytes, long own) {
+    used.addAndGet(counted(own - bytes) - counted(own));
   }
 
   /**

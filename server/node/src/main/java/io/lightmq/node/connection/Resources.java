@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * and all of all connections by {@link ConnectionHeap}.
  */
 final class Resources {
+  private static final int REMEMBERED = 16;
+
   private final ConnectionSettings settings;
   private final ConnectionHeap heap;
   private long taken;
@@ -27,7 +29,7 @@ final class Resources {
 
   /**
    * Destinations whose producers are closed: unconfirmed runs may still be sent again. Beyond the
-   * limit of producers, or of heap, the oldest goes.
+   * limit of producers, or of heap, the oldest goes; {@value #REMEMBERED} always stay.
    */
   private final Set<Long> left = new LinkedHashSet<>();
 
@@ -60,8 +62,13 @@ final class Resources {
   }
 
   private void give(long bytes) {
-    heap.give(bytes);
+    heap.give(bytes, taken);
     taken -= bytes;
+  }
+
+  /** The heap that is reckoned for what is open here. */
+  long taken() {
+    return taken;
   }
 
   /** The connection has ended and takes nothing any more. */
@@ -129,9 +136,13 @@ final class Resources {
       left.remove(destinationId);
       destinations.merge(destinationId, 1, Integer::sum);
     } else if (!destinations.containsKey(destinationId)) {
-      left.add(destinationId);
+      remember(destinationId);
     }
-    while (left.size() > settings.producers()) {
+  }
+
+  private void remember(long destinationId) {
+    left.add(destinationId);
+    while (left.size() > settings.producers() || (left.size() > REMEMBERED && heap.isShort())) {
       forgetOldest();
     }
   }
@@ -157,7 +168,7 @@ final class Resources {
     if (destination != null
         && destinations.computeIfPresent(destination, (id, open) -> open == 1 ? null : open - 1)
             == null) {
-      left.add(destination);
+      remember(destination);
     }
   }
 

@@ -48,22 +48,23 @@ class ResourcesTest {
       for (int connection = 0; connection < 5; connection++) {
         Resources resources = open(heap);
         all.add(resources);
+        resources.openSession(0);
         if (connection == 4) {
           assertThatThrownBy(() -> fill(resources, opening))
               .hasMessageContaining("of 100000 bytes");
         } else {
-          resources.openSession(0);
           long before = heap.used();
           assertThatThrownBy(() -> fill(resources, opening)).hasMessageContaining("a quarter");
-          assertThat(heap.used() - before).isBetween(24_000L, 25_000L);
+          assertThat(heap.used() - before).isBetween(24_000L - ConnectionHeap.OWN, 25_000L);
         }
       }
-      all.get(0).end();
-      Resources next = open(heap);
-      next.openSession(0);
-      next.openProducer(1, 0);
+      Resources late = open(heap); // others have all, but not what is its own
+      late.openSession(0);
+      late.openProducer(1, 0);
+      late.resolved(1, 1);
+      late.openConsumer(2, 0);
+      all.add(late);
       all.forEach(Resources::end);
-      next.end();
       assertThat(heap.used()).isZero();
     }
   }
@@ -86,9 +87,38 @@ class ResourcesTest {
       OPENINGS.get(3).open(resources, i);
     }
     assertThat(heap.used()).isLessThanOrEqualTo(25_000);
+    assertThat(remembered(resources, 1_000)).isGreaterThan(100);
     assertThat(resources.mayPublish(-1)).as("has an open producer").isTrue();
     assertThat(resources.mayPublish(999)).as("the newest").isTrue();
     assertThat(resources.mayPublish(0)).as("the oldest").isFalse();
+  }
+
+  private static long remembered(Resources resources, int of) {
+    return IntStream.range(0, of).filter(resources::mayPublish).count();
+  }
+
+  @Test
+  void whatIsOnlyRememberedTakesHalfAtMost() throws Exception {
+    ConnectionHeap heap = new ConnectionHeap(1_000_000);
+    List<Resources> idle = new ArrayList<>();
+    for (int connection = 0; connection < 20; connection++) {
+      Resources resources = open(heap);
+      resources.openSession(0);
+      for (int i = 0; i < 1_000; i++) {
+        OPENINGS.get(3).open(resources, i);
+      }
+      idle.add(resources);
+      assertThat(remembered(resources, 1_000)).isGreaterThanOrEqualTo(16);
+    }
+    assertThat(heap.used()).isBetween(400_000L, 501_000L);
+    Resources late = open(heap);
+    late.openSession(0);
+    for (int i = 0; i < 1_000; i++) {
+      late.openProducer(i, 0);
+    }
+    idle.forEach(Resources::end);
+    late.end();
+    assertThat(heap.used()).isZero();
   }
 
   @Test
@@ -106,7 +136,7 @@ class ResourcesTest {
         opening.open(resources, i);
       }
       long took = usedHeap() - before;
-      reckoned = heap.used() - reckoned;
+      reckoned = heap.used() - reckoned + ConnectionHeap.OWN;
       assertThat(took).isLessThanOrEqualTo(reckoned);
       assertThat(resources.mayPublish(0)).isFalse(); // it is still reachable
     }
@@ -164,7 +194,7 @@ class ResourcesTest {
     }
     long left = IntStream.range(0, DESTINATIONS).filter(resources::mayPublish).count();
     assertThat(left).isPositive();
-    assertThat(heap.used()).isEqualTo(left * ConnectionHeap.DESTINATION);
+    assertThat(resources.taken()).isEqualTo(left * ConnectionHeap.DESTINATION);
     resources.end();
     assertThat(heap.used()).isZero();
     resources.resolved(1, 1);
