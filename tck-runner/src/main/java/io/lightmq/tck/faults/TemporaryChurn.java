@@ -5,10 +5,13 @@ import io.lightmq.samples.broker.BrokerMetrics;
 import io.lightmq.samples.broker.BrokerProcess;
 import io.lightmq.samples.broker.BrokerSetup;
 import jakarta.jms.Connection;
+import jakarta.jms.JMSContext;
 import jakarta.jms.JMSException;
+import jakarta.jms.JMSRuntimeException;
 import jakarta.jms.Message;
 import jakarta.jms.MessageConsumer;
 import jakarta.jms.MessageProducer;
+import jakarta.jms.Queue;
 import jakarta.jms.Session;
 import jakarta.jms.TemporaryQueue;
 import java.io.IOException;
@@ -25,8 +28,8 @@ import java.util.concurrent.atomic.AtomicLong;
 final class TemporaryChurn {
   private static final int CONNECTIONS = 10;
 
-  /** Each connection remembers 10,000 destinations of closed producers, which takes 0.7 MB. */
-  private static final long HEAP_LIMIT_BYTES = 8L << 20;
+  /** Destinations of closed producers are remembered, in half of a sixteenth of the heap. */
+  private static final long HEAP_LIMIT_BYTES = 4L << 20;
 
   private static final long REPLY_MILLIS = 30_000;
   private static final long METRICS_MILLIS = 3_000;
@@ -76,6 +79,7 @@ final class TemporaryChurn {
           "%,d bytes of names and links of %,d",
           last.namedBytes(),
           first.namedBytes());
+      newcomer();
       findings.require(failed.get() == 0, "%,d rounds failed", failed.get());
       findings.require(
           replies.get() == deleted.get(),
@@ -102,6 +106,18 @@ final class TemporaryChurn {
         "%s: %,d temporary queues deleted, %,d destinations, %,d named bytes, %s",
         when, deleted.get(), kept.destinations(), kept.namedBytes(), figures);
     return kept;
+  }
+
+  /** What the ten have left behind keeps nobody out. */
+  private void newcomer() {
+    try (JMSContext late = new LightmqConnectionFactory(setup.uri()).createContext()) {
+      Queue queue = late.createTemporaryQueue();
+      late.createProducer().send(queue, "late");
+      findings.require(
+          late.createConsumer(queue).receive(10_000) != null, "another client can work");
+    } catch (JMSRuntimeException e) {
+      findings.require(false, "another client can work: %s", e);
+    }
   }
 
   private static long destinations(BrokerMetrics metrics) {
