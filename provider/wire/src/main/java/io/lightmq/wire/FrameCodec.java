@@ -29,7 +29,14 @@ public final class FrameCodec {
    */
   public static ByteBuf encode(Frame frame, ByteBufAllocator allocator) {
     FrameFormats.Format<?> format = FrameFormats.of(frame);
-    FrameWriter writer = new FrameWriter(allocator);
+    try {
+      return encode(format, frame, new FrameWriter(allocator));
+    } finally {
+      release(frame);
+    }
+  }
+
+  private static ByteBuf encode(FrameFormats.Format<?> format, Frame frame, FrameWriter writer) {
     try {
       if (!format.type().correlation().permits(frame.correlation())) {
         throw new IllegalArgumentException(
@@ -43,11 +50,9 @@ public final class FrameCodec {
       writer.i32(frame.correlation());
       format.write(writer, frame);
       return writer.finish();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // there may be no memory for it
       writer.release();
       throw e;
-    } finally {
-      release(frame);
     }
   }
 

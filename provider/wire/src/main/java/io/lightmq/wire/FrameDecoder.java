@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BooleanSupplier;
 
 /**
  * Cuts a connection's bytes into frames. It begins with the handshake frames of the other side, at
@@ -23,6 +24,7 @@ public final class FrameDecoder extends ByteToMessageDecoder {
   private final FrameType.Sender peer;
   private boolean authenticated;
   private boolean failed;
+  private BooleanSupplier held = () -> false;
   private int maxFrameBytes = Protocol.HANDSHAKE_FRAME_BYTES;
 
   /** A decoder of what that side sends. */
@@ -40,13 +42,29 @@ public final class FrameDecoder extends ByteToMessageDecoder {
     this.maxFrameBytes = Math.min(maxFrameBytes, Protocol.MAX_FRAME_BYTES);
   }
 
+  /**
+   * Keeps frames back, with all that has come behind them, while something holds; it is asked
+   * before each frame. Whoever ends that passes an empty buffer, and reads nothing meanwhile: what
+   * has come is kept. Event loop only.
+   */
+  public void holdWhile(BooleanSupplier holds) {
+    this.held = holds;
+  }
+
+  /** Unlike what it overrides this never reads on while reading is switched off. */
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    discardSomeReadBytes();
+    context.fireChannelReadComplete();
+  }
+
   @Override
   protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
     if (failed) {
       in.skipBytes(in.readableBytes());
       return;
     }
-    if (in.readableBytes() < Protocol.LENGTH_BYTES) {
+    if (in.readableBytes() < Protocol.LENGTH_BYTES || held.getAsBoolean()) {
       return;
     }
     try {

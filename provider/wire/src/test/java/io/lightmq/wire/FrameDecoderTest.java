@@ -9,10 +9,13 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What the decoder lets through, and when. */
@@ -44,6 +47,46 @@ class FrameDecoderTest {
       FrameCodec.release(actual);
     }
     assertThat((Object) channel.readInbound()).isNull();
+  }
+
+  @Test
+  void framesAreKeptBackInTheMiddleOfWhatWasReadAndNothingMoreIsRead() {
+    AtomicBoolean held = new AtomicBoolean();
+    AtomicInteger reads = new AtomicInteger();
+    channel
+        .pipeline()
+        .addFirst(
+            new ChannelOutboundHandlerAdapter() {
+              @Override
+              public void read(ChannelHandlerContext context) {
+                reads.incrementAndGet();
+              }
+            });
+    channel
+        .pipeline()
+        .addLast(
+            new ChannelInboundHandlerAdapter() {
+              @Override
+              public void channelRead(ChannelHandlerContext context, Object frame) {
+                held.set(true);
+                context.fireChannelRead(frame);
+              }
+            });
+    decoder.holdWhile(held::get);
+    channel.config().setAutoRead(false);
+    ByteBuf three = Unpooled.buffer();
+    for (int i = 0; i < 3; i++) {
+      append(three, new Frame.Heartbeat());
+    }
+    channel.writeInbound(three);
+    channel.writeInbound(bytes(new Frame.Heartbeat())); // was on its way
+    assertThat(channel.inboundMessages()).hasSize(1);
+    for (int i = 2; i <= 4; i++) {
+      held.set(false);
+      channel.writeInbound(Unpooled.EMPTY_BUFFER);
+      assertThat(channel.inboundMessages()).hasSize(i);
+    }
+    assertThat(reads).hasValue(0);
   }
 
   @Test
