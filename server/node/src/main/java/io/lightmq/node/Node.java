@@ -9,6 +9,7 @@ import io.lightmq.node.connection.Connections;
 import io.lightmq.node.connection.DeliveryBudget;
 import io.lightmq.node.connection.Door;
 import io.lightmq.node.connection.FrameBudget;
+import io.lightmq.node.connection.OpenRequests;
 import io.lightmq.node.credit.CreditLedger;
 import io.lightmq.node.security.Security;
 import io.netty.bootstrap.ServerBootstrap;
@@ -120,7 +121,8 @@ public final class Node implements AutoCloseable {
                   new FrameBudget(settings.commitBytes()),
                   new FrameBudget(settings.requestBytes()),
                   verbs,
-                  ConnectionHeap.of(Runtime.getRuntime().maxMemory())));
+                  ConnectionHeap.of(Runtime.getRuntime().maxMemory()),
+                  OpenRequests.of(Runtime.getRuntime().maxMemory())));
       for (SocketAddress address : transport.addresses()) {
         listeners.add(listen(transport, memory, connections, address));
       }

@@ -36,6 +36,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     implements Outbound.Events, Requests.Wakes, Handshake.Events {
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
   private static final int CREDIT_STEPS = 4;
+  private static final int LOOK_AGAIN_MILLIS = 20;
 
   /** What an attach's answer takes beside its outcomes, each of these beside its text, a char. */
   private static final int ATTACHED_BYTES = 64;
@@ -61,6 +62,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private volatile long announcedCredit;
 
   private boolean cleanClose;
+  private boolean looksAgain;
 
   private enum State {
     /** Hello and authentication. */
@@ -95,7 +97,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     this.door = door;
     this.decoder = decoder;
     this.gate = gate;
-    this.pause = new ReadPause(channel);
+    this.pause = new ReadPause(channel, this::carryOutRest);
+    decoder.holdWhile(pause::stopsFrames);
     this.stallWatch = new StallWatch(channel);
     this.handshake = new Handshake(door, connectionId, channel, peerLog, this);
   }
@@ -184,7 +187,34 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       open.outbound().write(answer);
       open.outbound().wake();
     }
-    pause.set(ReadPause.Reason.REQUESTS, open.requests().full());
+    lookWhetherFull(open);
+  }
+
+  /** Carries out what was read before a pause. */
+  private void carryOutRest() {
+    ChannelHandlerContext context = channel.pipeline().context(gate);
+    if (context != null) {
+      gate.goOn(context);
+    }
+  }
+
+  private void lookWhetherFull(Session open) {
+    Requests requests = open.requests();
+    pause.set(ReadPause.Reason.REQUESTS, requests.full());
+    if (requests.waitsForOthers() && !looksAgain) {
+      looksAgain = true; // nobody tells this connection when others have had their answers
+      channel
+          .eventLoop()
+          .schedule(
+              () -> {
+                looksAgain = false;
+                if (channel.isActive()) {
+                  lookWhetherFull(open);
+                }
+              },
+              LOOK_AGAIN_MILLIS,
+              TimeUnit.MILLISECONDS);
+    }
   }
 
   private void attach(Frame frame, Session open) throws Refusal {
@@ -240,6 +270,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             door.shard(),
             door.verbs(),
             door.heap(),
+            door.open(),
             this);
     gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
@@ -258,7 +289,6 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       channel.eventLoop().execute(() -> end(failed.code(), failed.text()));
     }
     open.requests().answered(correlation, reply);
-    pause.set(ReadPause.Reason.REQUESTS, open.requests().full());
   }
 
   @Override
@@ -266,7 +296,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     Session open = session;
     if (open != null) {
       open.requests().receipted(count);
-      pause.set(ReadPause.Reason.REQUESTS, open.requests().full());
+    }
+  }
+
+  @Override
+  public void turnEnded() {
+    Session open = session;
+    if (open != null) {
+      lookWhetherFull(open);
     }
   }
 
@@ -331,9 +368,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     Session open = session;
     if (open != null && open.requests().carriedOut()) {
       try {
-        channel
-            .eventLoop()
-            .execute(() -> pause.set(ReadPause.Reason.REQUESTS, open.requests().full()));
+        channel.eventLoop().execute(() -> lookWhetherFull(open));
       } catch (RejectedExecutionException loopHasEnded) {
         log.debug("Commands were carried out after their connection's loop had ended");
       }
@@ -346,6 +381,16 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (open != null && creditDue()) {
       open.outbound().wake();
     }
+  }
+
+  @Override
+  public void answersUnread(boolean unread) {
+    pause.set(ReadPause.Reason.ANSWERS, unread);
+  }
+
+  @Override
+  public void whenWritten(Runnable task) {
+    stallWatch.whenWritten(task);
   }
 
   /** Says why and closes once that is written; what comes in meanwhile is dropped. */
@@ -410,6 +455,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       end(fault.code(), String.valueOf(fault.getMessage()));
     } else if (cause instanceof IOException) {
       log.debug("Lost {}", describe(), cause);
+      channel.close();
+    } else if (cause instanceof OutOfMemoryError) {
+      // Of direct memory: bin/lightmq ends when the heap is used up. A goodbye would need some,
+      // too.
+      peerLog.write(
+          Level.ERROR, channel, "Closing {}: no memory: {}", describe(), cause.getMessage());
       channel.close();
     } else {
       peerLog.write(

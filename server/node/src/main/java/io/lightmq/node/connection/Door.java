@@ -17,6 +17,7 @@ import java.util.function.Consumer;
  * @param requests for other long frames while they arrive
  * @param verbs the admin verbs that are not the shard's
  * @param heap for what connections have open
+ * @param open requests without an answer
  */
 public record Door(
     ConnectionSettings settings,
@@ -30,4 +31,5 @@ public record Door(
     FrameBudget commits,
     FrameBudget requests,
     NodeVerbs verbs,
-    ConnectionHeap heap) {}
+    ConnectionHeap heap,
+    OpenRequests open) {}

@@ -3,6 +3,7 @@ package io.lightmq.node.connection;
 import io.lightmq.node.credit.CreditLine;
 import io.lightmq.wire.FrameType;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.ArrayDeque;
@@ -20,7 +21,9 @@ import org.slf4j.LoggerFactory;
  * nothing; a length that makes no sense is left to the decoder behind it, which ends the
  * connection.
  *
- * <p>At most one read's worth of buffers is held while a frame waits.
+ * <p>At most one read's worth of buffers is held while a frame waits, and while a pause keeps the
+ * decoder from what it has: runs that the decoder keeps back are not counted yet, so nothing may be
+ * let through behind them.
  */
 final class InboundGate extends ChannelInboundHandlerAdapter {
   private static final Logger log = LoggerFactory.getLogger(InboundGate.class);
@@ -41,6 +44,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private Consumer<String> refusing = reason -> {};
   private boolean off;
   private boolean waiting;
+
+  /** The first frame of what is held has begun and has not asked for room yet. */
+  private boolean unasked;
+
   private int headBytes;
   private int length;
   private long bodyLeft;
@@ -77,7 +84,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     if (off || !(message instanceof ByteBuf bytes)) {
       ctx.fireChannelRead(message);
-    } else if (waiting) {
+    } else if (waiting || stopped() || !held.isEmpty()) {
       held.add(bytes);
     } else {
       pass(ctx, bytes);
@@ -95,6 +102,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
         if (bodyLeft == 0 && reserved != null) {
           forward(ctx, bytes, at);
           giveBack();
+          if (stopped()) {
+            held.addFirst(bytes);
+            return;
+          }
         }
         continue;
       }
@@ -104,7 +115,8 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
         length = length << 8 | value;
       } else if (frameBegins(ctx, value)) {
         forward(ctx, bytes, at);
-        if (!admitted(ctx)) {
+        unasked = stopped();
+        if (unasked || !admitted(ctx)) {
           held.addFirst(bytes);
           return;
         }
@@ -221,7 +233,21 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       return;
     }
     waiting = false;
-    while (!waiting) {
+    passHeld(ctx);
+  }
+
+  /** Goes on with what was read before a pause that stopped frames, until there is another one. */
+  void goOn(ChannelHandlerContext ctx) {
+    ctx.fireChannelRead(Unpooled.EMPTY_BUFFER); // the decoder has the first of it
+    if (unasked && !stopped()) {
+      unasked = false;
+      admitted(ctx);
+    }
+    passHeld(ctx);
+  }
+
+  private void passHeld(ChannelHandlerContext ctx) {
+    while (!waiting && !stopped()) {
       ByteBuf next = held.poll();
       if (next == null) {
         break;
@@ -232,6 +258,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       pauseReading(false);
     }
     ctx.fireChannelReadComplete();
+  }
+
+  private boolean stopped() {
+    ReadPause reading = pause;
+    return reading != null && reading.stopsFrames();
   }
 
   private void pauseReading(boolean pausing) {

@@ -6,6 +6,9 @@ import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelOutboundBuffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,13 +25,27 @@ import java.util.concurrent.atomic.AtomicLong;
  * receipts into ranges and pulls that ended into one frame, writes, and flushes once.
  *
  * <p>The queue is bounded by what the client may ask for: each open request, credited run and pull
- * has one answer. Deliveries stop when {@code outboundBytes} wait here or in the channel.
+ * has one answer. Deliveries stop when {@code outboundBytes} wait here or in the channel. Of other
+ * frames {@value #MOST_ANSWER_BYTES} bytes and one frame more wait in the channel: then nothing is
+ * written, and nothing read, until the client has read its answers. Long answers count among the
+ * deliveries of all clients.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class Outbound implements Peer {
   private static final int ITEMS_PER_TURN = 4_096;
   private static final int RETRY_AFTER_MILLIS = 500;
   private static final int LOOK_AGAIN_MILLIS = 20;
+
+  /**
+   * While so many bytes of frames that are no deliveries wait in the channel, no more are written.
+   */
+  static final int MOST_ANSWER_BYTES = 16 << 10;
+
+  /** And so few are left when it goes on. */
+  static final int FEW_ANSWER_BYTES = MOST_ANSWER_BYTES / 2;
+
+  /** Ends of pulls in one frame. */
+  private static final int PULL_ENDS = 1_024;
 
   /** What a frame has beside a text. */
   private static final int FRAME_BYTES = 64;
@@ -48,7 +65,14 @@ final class Outbound implements Peer {
   private final ReceiptBatch receipts = new ReceiptBatch();
   private final List<Frame.PullEnd> pullEnds = new ArrayList<>();
   private final Runnable turn = this::turn;
+  private final Runnable lookWhetherRead = this::lookWhetherRead;
   private volatile boolean wantsRoom;
+
+  /** What of the channel's waiting bytes are deliveries. */
+  private long deliveryBytes;
+
+  /** Whether the client does not read its answers. */
+  private boolean unread;
 
   /** What the connection must know of; called on its event loop. */
   interface Events {
@@ -57,6 +81,9 @@ final class Outbound implements Peer {
 
     /** So many runs and commits were answered. */
     void receipted(int count);
+
+    /** All answers of a turn are written. */
+    void turnEnded();
 
     /** Whether there is credit to announce. Any thread. */
     boolean creditDue();
@@ -69,6 +96,12 @@ final class Outbound implements Peer {
 
     /** Deliveries may go on. */
     void writableAgain();
+
+    /** The client does not read its answers, or does again. */
+    void answersUnread(boolean unread);
+
+    /** Runs a task once, after the next write that is done. */
+    void whenWritten(Runnable task);
 
     /** The broker ends the connection. */
     void end(FaultCode code, String text);
@@ -89,16 +122,28 @@ final class Outbound implements Peer {
 
   private record Disconnect(FaultCode code, String text) implements Item {}
 
-  /** A buffer that counts from the moment it exists: many may be filled at the same time. */
+  /**
+   * A buffer that counts from the moment it exists: many may be filled at the same time. It lies in
+   * the heap if there is no direct memory: the shard goes on, and if there is none when it is
+   * written either, the connection ends.
+   */
   private final class Room implements OutBuffer {
     private final ByteBuf buffer;
     private final ByteBuffer bytes;
 
     Room(int roomBytes) {
-      buffer = channel.alloc().directBuffer(roomBytes, roomBytes);
+      buffer = room(roomBytes);
       bytes = buffer.nioBuffer(0, roomBytes);
       queuedBytes.addAndGet(roomBytes);
       budget.take(roomBytes);
+    }
+
+    private ByteBuf room(int roomBytes) {
+      try {
+        return channel.alloc().directBuffer(roomBytes, roomBytes);
+      } catch (OutOfMemoryError noDirectMemory) {
+        return channel.alloc().heapBuffer(roomBytes, roomBytes);
+      }
     }
 
     @Override
@@ -265,17 +310,20 @@ final class Outbound implements Peer {
       discard();
       return;
     }
-    for (int taken = 0; taken < ITEMS_PER_TURN; taken++) {
+    for (int taken = 0; taken < ITEMS_PER_TURN && !unread; taken++) {
       Item item = queue.poll();
       if (item == null) {
         break;
       }
       write(item);
     }
-    writeGathered();
+    if (!unread) {
+      writeGathered();
+    }
     channel.flush();
+    events.turnEnded();
     roomChanged();
-    if (!queue.isEmpty()) {
+    if (!unread && !queue.isEmpty()) {
       wake();
     }
   }
@@ -290,9 +338,17 @@ final class Outbound implements Peer {
       write(messages.delivery());
     } else if (item instanceof PullEnd end) {
       pullEnds.add(end.end());
+      if (pullEnds.size() >= PULL_ENDS) {
+        writeGathered();
+      }
     } else if (item instanceof Answer answer) {
       events.answered(answer.correlation(), answer.reply());
-      write(frame(answer.correlation(), answer.reply()));
+      Frame frame = frame(answer.correlation(), answer.reply());
+      if (frame instanceof Frame.AdminResult || frame instanceof Frame.Attached) {
+        writeLong(frame);
+      } else {
+        write(frame);
+      }
     } else if (item instanceof Disconnect end) {
       writeGathered();
       events.end(end.code(), end.text());
@@ -307,16 +363,35 @@ final class Outbound implements Peer {
     for (Seen one : delivery.seen()) {
       seen.add(new Frame.Seen(one.index(), one.count(), one.deliveries()));
     }
-    channel
-        .write(
+    long before = waitingBytes();
+    ChannelFuture written =
+        channel.write(
             new Frame.Deliver(
                 delivery.consumerId(),
                 delivery.pullId(),
                 delivery.count(),
                 seen,
                 List.of(),
-                entries))
-        .addListener(written -> budget.giveBack(roomBytes));
+                entries));
+    long added = waitingBytes() - before;
+    deliveryBytes += added;
+    written.addListener(
+        done -> {
+          deliveryBytes -= added;
+          budget.giveBack(roomBytes);
+        });
+    written.addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
+  }
+
+  /** Writes an answer that may be long. */
+  private void writeLong(Frame frame) {
+    long before = waitingBytes();
+    ChannelFuture written = channel.write(frame);
+    int added = Math.toIntExact(waitingBytes() - before);
+    budget.take(added);
+    written.addListener(done -> budget.giveBack(added));
+    written.addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
+    lookWhetherUnread();
   }
 
   private void writeGathered() {
@@ -383,6 +458,34 @@ final class Outbound implements Peer {
   /** Writes a frame behind what was written; on the event loop only. */
   void write(Frame frame) {
     channel.write(frame, channel.voidPromise());
+    lookWhetherUnread();
+  }
+
+  private void lookWhetherUnread() {
+    if (!unread && waitingBytes() - deliveryBytes >= MOST_ANSWER_BYTES) {
+      unread = true;
+      events.answersUnread(true);
+      events.whenWritten(lookWhetherRead);
+    }
+  }
+
+  private void lookWhetherRead() {
+    if (!channel.isActive()) {
+      return;
+    }
+    if (waitingBytes() - deliveryBytes > FEW_ANSWER_BYTES) {
+      events.whenWritten(lookWhetherRead);
+      return;
+    }
+    unread = false;
+    events.answersUnread(false);
+    wake();
+  }
+
+  /** What waits in the channel, with what it takes for each write. */
+  private long waitingBytes() {
+    ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
+    return buffer == null ? 0 : buffer.totalPendingWriteBytes();
   }
 
   /** Tells the shard if it waits for room and there is some; on the event loop only. */

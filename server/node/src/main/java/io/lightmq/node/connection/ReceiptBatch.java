@@ -11,6 +11,7 @@ final class ReceiptBatch {
   private static final int FULL_BYTES = 32 << 10;
 
   private static final int REFUSAL_BYTES = 20;
+  private static final int DONE_BYTES = 10;
   private static final int CHAR_BYTES = 3;
 
   private int refusedBytes;
@@ -41,7 +42,7 @@ final class ReceiptBatch {
 
   /** Whether no more should be added before {@link #take}. */
   boolean isFull() {
-    return refusedBytes >= FULL_BYTES;
+    return refusedBytes + DONE_BYTES * done.size() >= FULL_BYTES;
   }
 
   int size() {

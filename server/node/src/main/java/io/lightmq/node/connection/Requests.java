@@ -47,7 +47,18 @@ final class Requests {
   /** Pulls and commands without a correlation that the shard has not carried out. */
   private final AtomicInteger unanswered = new AtomicInteger();
 
+  /** Requests that are not answered. */
   private int open;
+
+  /** The correlation of the verb that is not answered, 0 if none is. */
+  private int verb;
+
+  /** What all connections have of both. */
+  private final OpenRequests all;
+
+  private final int share;
+  private final int floor;
+  private boolean ended;
 
   private record Attaching(boolean producer, int id) {}
 
@@ -66,6 +77,7 @@ final class Requests {
       Consumer<Command> shard,
       NodeVerbs verbs,
       ConnectionHeap heap,
+      OpenRequests all,
       Wakes wakes) {
     this.settings = settings;
     this.rights = rights;
@@ -76,19 +88,35 @@ final class Requests {
     this.shard = shard;
     this.verbs = verbs;
     this.wakes = wakes;
+    this.all = all;
+    this.share = all.share(settings.openRequests());
+    this.floor = Math.min(share, OpenRequests.FLOOR);
     this.resources = new Resources(settings, heap);
   }
 
   /** Whether so much is under way that nothing more is to be read. */
   boolean full() {
-    return open >= settings.openRequests()
-        || unanswered.get() >= settings.openRequests()
+    return ownFull() || waitsForOthers();
+  }
+
+  private boolean ownFull() {
+    return open >= share
+        || unanswered.get() >= share
+        || verb != 0
         || heldCommitBytes.get() > 2 * settings.maxTransactionBytes();
+  }
+
+  /** Whether nothing more is to be read because of what all connections have under way. */
+  boolean waitsForOthers() {
+    return open + unanswered.get() >= floor && all.full();
   }
 
   /** Notes the answer of a request other than a run or commit, before it is written. */
   void answered(int correlation, Reply reply) {
-    open--;
+    receipted(1);
+    if (correlation == verb) {
+      verb = 0;
+    }
     Attaching attach = attaching.remove(correlation);
     if (attach == null) {
       return;
@@ -110,16 +138,28 @@ final class Requests {
    * @return whether half of them are, so that a pause for them may end
    */
   boolean carriedOut() {
-    return unanswered.decrementAndGet() == settings.openRequests() / 2;
+    all.add(-1);
+    int left = unanswered.decrementAndGet();
+    return left == share / 2 || left == floor / 2;
   }
 
   /** The connection has ended. */
   void end() {
     resources.end();
+    receipted(open);
+    ended = true;
   }
 
   void receipted(int count) {
-    open -= count;
+    if (!ended) {
+      open -= count;
+      all.add(-count);
+    }
+  }
+
+  private void opened() {
+    open++;
+    all.add(1);
   }
 
   /**
@@ -210,8 +250,9 @@ final class Requests {
       submit(correlation, new Command.DeleteTemporary(peer, correlation, delete.destination()));
     } else if (frame instanceof Frame.Admin admin) {
       rights.demand(Action.MANAGE, managed(admin));
+      verb = correlation; // its answer may be long: the next one waits for it
       if (verbs.has(admin.verb())) {
-        open++;
+        opened();
         verbs.execute(peer, correlation, admin.verb(), admin.arguments());
       } else {
         submit(correlation, new Command.Admin(peer, correlation, admin.verb(), admin.arguments()));
@@ -237,9 +278,10 @@ final class Requests {
 
   private void submit(int correlation, Command command) {
     if (correlation > 0) {
-      open++;
+      opened();
     } else if (!(command instanceof Command.Publish)) {
       unanswered.incrementAndGet();
+      all.add(1);
     }
     shard.accept(command);
   }
@@ -296,10 +338,17 @@ final class Requests {
       messages.release();
       throw e;
     }
-    messages = SentMessages.of(messages, publish.count(), allocator);
-    if (heldRuns.incrementAndGet() > RUNS_BEFORE_COPY && bytes < SMALL_RUN_BYTES) {
-      messages = ownCopy(messages);
+    try {
+      messages = SentMessages.of(messages, publish.count(), allocator);
+      if (heldRuns.get() >= RUNS_BEFORE_COPY && bytes < SMALL_RUN_BYTES) {
+        messages = ownCopy(messages);
+      }
+    } catch (RuntimeException | Error e) { // there may be no memory for a copy
+      messages.release();
+      credit.returned(bytes);
+      throw e;
     }
+    heldRuns.incrementAndGet();
     HeldBytes held =
         new HeldBytes(
             messages,

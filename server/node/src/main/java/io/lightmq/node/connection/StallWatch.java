@@ -7,15 +7,17 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Notices that bytes wait to be written and none of them goes out. Its place is directly above the
- * socket, where it counts the writes that are done. Event loop only.
+ * Notices that bytes wait to be written and none of them goes out, or that some have. Its place is
+ * directly above the socket, where it counts the writes that are done. Event loop only.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class StallWatch extends ChannelOutboundHandlerAdapter {
   private final Channel channel;
   private final ChannelFutureListener counting = this::written;
+  private @Nullable Runnable whenWritten;
   private boolean waited;
   private long writes;
   private long lastWrites;
@@ -32,6 +34,16 @@ final class StallWatch extends ChannelOutboundHandlerAdapter {
 
   private void written(ChannelFuture done) {
     writes++;
+    Runnable next = whenWritten;
+    if (next != null) {
+      whenWritten = null;
+      channel.eventLoop().execute(next); // once the flush is over, and all is counted
+    }
+  }
+
+  /** Has a task run once, after the next write that is done; one at a time. */
+  void whenWritten(Runnable task) {
+    whenWritten = task;
   }
 
   /** Whether nothing has gone out since the call before although something waits. */

@@ -21,7 +21,9 @@ import io.lightmq.wire.scram.ScramCredential;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -48,6 +50,11 @@ final class ConnectionHarness {
   final FrameBudget commits = new FrameBudget(100 << 10);
   final FrameBudget requests = new FrameBudget(100 << 10);
   final ConnectionHeap heap = new ConnectionHeap(1 << 20);
+  final OpenRequests open = new OpenRequests(1_000);
+
+  /** So many writes the client's socket takes yet. */
+  int takes = Integer.MAX_VALUE;
+
   final Connections connections;
   final EmbeddedChannel channel;
   boolean anonymousAllowed = true;
@@ -87,7 +94,8 @@ final class ConnectionHarness {
             commits,
             requests,
             verbs(),
-            heap);
+            heap,
+            open);
     connections = new Connections(door);
     channel = open(remoteHost);
   }
@@ -151,6 +159,15 @@ final class ConnectionHarness {
       protected SocketAddress remoteAddress0() {
         return new InetSocketAddress(remoteHost, 4_711);
       }
+
+      @Override
+      protected void doWrite(ChannelOutboundBuffer buffer) {
+        while (takes > 0 && buffer.current() != null) {
+          handleOutboundMessage(ReferenceCountUtil.retain(buffer.current()));
+          buffer.remove();
+          takes -= takes == Integer.MAX_VALUE ? 0 : 1;
+        }
+      }
     };
   }
 
@@ -162,6 +179,23 @@ final class ConnectionHarness {
   void sendBytes(ByteBuf bytes) {
     channel.writeInbound(bytes);
     channel.runPendingTasks();
+  }
+
+  /** The client reads so many writes more. */
+  void takes(int writes) {
+    takes = writes;
+    channel.flush();
+    channel.runPendingTasks();
+  }
+
+  /** What waits to be written, with what each write takes. */
+  long waitingBytes() {
+    ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
+    return buffer == null ? 0 : buffer.totalPendingWriteBytes();
+  }
+
+  boolean isReading() {
+    return channel.config().isAutoRead();
   }
 
   /** The frames that went out since the last call. */
