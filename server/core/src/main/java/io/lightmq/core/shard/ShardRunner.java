@@ -291,6 +291,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     if (ended) {
       return;
     }
+    parts.publishing().early().endTurn(queue);
     parts.withheld().turn();
     parts.delays().turn();
     parts.mover().turn();
