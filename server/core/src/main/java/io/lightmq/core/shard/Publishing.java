@@ -415,6 +415,7 @@ final class Publishing {
   }
 
   private long bytes(PeerSession session, Command.Commit next) {
+    work.addPlaces(Command.Acked.places(next.acked()));
     // If it is rolled back, what it acknowledges counts as failed attempts instead.
     long bytes =
         RecordBytes.of(next, session.user().length)
