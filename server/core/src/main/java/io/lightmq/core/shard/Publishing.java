@@ -328,7 +328,7 @@ final class Publishing {
   void commit(Command.Commit command) {
     PeerSession session = sessions.find(command.peer());
     if (session == null || session.link() == null || session.fenced()) {
-      release(command);
+      Commands.release(command);
       return;
     }
     Link link = linkOf(session);
@@ -337,7 +337,7 @@ final class Publishing {
       return;
     }
     if (command.number() <= 0) {
-      release(command);
+      Commands.release(command);
       sessions.expel(
           session,
           FaultCode.PROTOCOL_ERROR,
@@ -345,12 +345,12 @@ final class Publishing {
       return;
     }
     if (link.judge(command.number()) == Link.Verdict.REPEAT) {
-      release(command);
+      Commands.release(command);
       receipts.answerRepeat(session, link, command.number(), command.correlation());
       return;
     }
     if (session.waitingCommits().size() >= PeerSession.MAX_WAITING_COMMITS) {
-      release(command);
+      Commands.release(command);
       sessions.expel(
           session,
           FaultCode.LIMIT_REACHED,
@@ -359,7 +359,7 @@ final class Publishing {
     }
     for (PeerSession.Held held : session.heldPublishes()) {
       if (held.publish().number() == command.number()) {
-        release(command);
+        Commands.release(command);
         sessions.expel(
             session,
             FaultCode.PROTOCOL_ERROR,
@@ -375,10 +375,6 @@ final class Publishing {
     }
     takeWaiting(session);
     early.add(session);
-  }
-
-  private static void release(Command.Commit command) {
-    command.runs().forEach(run -> run.messages().release());
   }
 
   private void takeWaiting(PeerSession session) {

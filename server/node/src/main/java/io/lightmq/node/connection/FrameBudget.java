@@ -17,6 +17,11 @@ public final class FrameBudget {
 
   private record Waiting(int bytes, Runnable admitted) {}
 
+  /** For the ranges that frames name, on a Java machine of this heap. */
+  public static FrameBudget ofNamed(long heapBytes) {
+    return new FrameBudget(NamedHeap.limit(heapBytes));
+  }
+
   public FrameBudget(long limitBytes) {
     this.limitBytes = limitBytes;
   }
@@ -78,6 +83,11 @@ public final class FrameBudget {
       admitted.add(next.admitted());
       next = waiting.peek();
     }
+  }
+
+  /** Of all connections together. */
+  long limitBytes() {
+    return limitBytes;
   }
 
   /** Bytes that are taken. */

@@ -20,6 +20,9 @@ import org.slf4j.LoggerFactory;
  * nothing; a length that makes no sense is left to the decoder behind it, which ends the
  * connection.
  *
+ * <p>Before the last byte of a frame that names many ranges, it asks for the heap that they may
+ * take: a frame is decoded only once there is room for it, however slowly it has come.
+ *
  * <p>At most one read's worth of buffers is held while a frame waits.
  */
 final class InboundGate extends ChannelInboundHandlerAdapter {
@@ -35,6 +38,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private final int maxFrameBytes;
   private final FrameBudget commits;
   private final FrameBudget requests;
+  private final FrameBudget named;
   private final Deque<ByteBuf> held = new ArrayDeque<>();
   private @Nullable CreditLine credit;
   private @Nullable ReadPause pause;
@@ -53,10 +57,21 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
 
   private record Reserved(FrameBudget budget, int bytes, Runnable admitted) {}
 
+  /** What the frame under way takes of the heap at most when it is decoded; 0 if that is little. */
+  private int namedBytes;
+
+  /** What is taken for frames that are complete and not handed on, or wait for their last byte. */
+  private int namedTaken;
+
+  private boolean namedAdmitted;
+  private @Nullable Runnable waitingForNamed;
+
   /** Of runs that have begun and were not counted as received; never too low. */
   private long unreceivedBytes;
 
-  InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests) {
+  InboundGate(
+      int maxFrameBytes, FrameBudget commits, FrameBudget requests, FrameBudget named) {
+    this.named = named;
     this.maxFrameBytes = maxFrameBytes;
     this.commits = commits;
     this.requests = requests;
@@ -90,6 +105,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     while (at < end && !off) {
       if (bodyLeft > 0) {
         int skipped = (int) Math.min(bodyLeft, end - at);
+        if (skipped == bodyLeft && namedBytes > 0 && !isNamedAdmitted(ctx, bytes, at + skipped)) {
+          bodyLeft = 1;
+          held.addFirst(bytes);
+          return;
+        }
         at += skipped;
         bodyLeft -= skipped;
         if (bodyLeft == 0 && reserved != null) {
@@ -112,6 +132,58 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     }
     unreceivedBytes = bodyLeft > 0 ? runBytes : 0;
     ctx.fireChannelRead(bytes);
+    giveNamedBack();
+  }
+
+  /** Whether a frame that ends at a place may be decoded; if not, all but its last byte is read. */
+  private boolean isNamedAdmitted(ChannelHandlerContext ctx, ByteBuf bytes, int end) {
+    if (!namedAdmitted) {
+      Runnable admitted = () -> namedAdmitted(ctx);
+      if (namedTaken > 0) {
+        forward(ctx, bytes, end - 1); // what was complete counts as what it is from now on
+      }
+      if (off) {
+        return true;
+      }
+      waiting = !named.take(namedBytes, admitted);
+      if (waiting) {
+        waitingForNamed = admitted;
+        pauseReading(true);
+        forward(ctx, bytes, end - 1);
+        return off;
+      }
+      namedTaken += namedBytes;
+    }
+    namedAdmitted = false;
+    namedBytes = 0;
+    return true;
+  }
+
+  private void namedAdmitted(ChannelHandlerContext ctx) {
+    try {
+      ctx.executor()
+          .execute(
+              () -> {
+                waitingForNamed = null;
+                namedTaken += namedBytes;
+                namedAdmitted = true;
+                if (ctx.isRemoved()) {
+                  giveNamedBack();
+                } else {
+                  resume(ctx);
+                }
+              });
+    } catch (RejectedExecutionException loopHasEnded) {
+      log.debug("A frame was admitted after its connection's loop had ended");
+    }
+  }
+
+  private void giveNamedBack() {
+    int taken = namedTaken;
+    namedTaken = 0;
+    if (taken > 0) {
+      named.giveBack(taken);
+    }
   }
 
   /** Hands on what lies before a place, so that all frames that end there are counted. */
@@ -119,6 +191,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     int first = at - bytes.readerIndex();
     if (first > 0) {
       ctx.fireChannelRead(bytes.readRetainedSlice(first));
+      giveNamedBack();
     }
   }
 
@@ -128,6 +201,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     headBytes = 0;
     length = 0;
     runBytes = 0;
+    namedBytes = 0;
     if (frameLength < FRAME_BYTES || frameLength > maxFrameBytes - LENGTH_BYTES) {
       off = true;
       return false;
@@ -135,6 +209,9 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     bodyLeft = frameLength - 1L;
     if (credit == null) {
       return false;
+    }
+    if (frameLength > NamedHeap.FEW_BYTES && NamedHeap.names(type)) {
+      namedBytes = NamedHeap.most(frameLength);
     }
     if (type == FrameType.PUBLISH.code()) {
       runBytes = frameLength - FRAME_BYTES;
@@ -249,6 +326,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       reserved = null;
     }
     giveBack();
+    Runnable waiter = waitingForNamed;
+    if (waiter != null) {
+      named.cancel(waiter); // if it was admitted meanwhile, its task gives that back
+    }
+    giveNamedBack();
     held.forEach(ByteBuf::release);
     held.clear();
   }

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,7 @@ final class Requests {
   private final Peer peer;
   private final CreditLine credit;
   private final FrameBudget commits;
+  private final FrameBudget named;
   private final ByteBufAllocator allocator;
   private final Consumer<Command> shard;
   private final NodeVerbs verbs;
@@ -40,6 +42,9 @@ final class Requests {
   private final Resources resources;
   private final AtomicInteger heldRuns = new AtomicInteger();
   private final AtomicInteger heldCommitBytes = new AtomicInteger();
+
+  /** What the shard has of this connection of {@link #named}. */
+  private final AtomicLong heldNamedBytes = new AtomicLong();
 
   /** Attaches without an answer yet; bounded by the limits of producers and consumers. */
   private final Map<Integer, Attaching> attaching = new HashMap<>();
@@ -62,6 +67,7 @@ final class Requests {
       Peer peer,
       CreditLine credit,
       FrameBudget commits,
+      FrameBudget named,
       ByteBufAllocator allocator,
       Consumer<Command> shard,
       NodeVerbs verbs,
@@ -72,6 +78,7 @@ final class Requests {
     this.peer = peer;
     this.credit = credit;
     this.commits = commits;
+    this.named = named;
     this.allocator = allocator;
     this.shard = shard;
     this.verbs = verbs;
@@ -83,7 +90,8 @@ final class Requests {
   boolean full() {
     return open >= settings.openRequests()
         || unanswered.get() >= settings.openRequests()
-        || heldCommitBytes.get() > 2 * settings.maxTransactionBytes();
+        || heldCommitBytes.get() > 2 * settings.maxTransactionBytes()
+        || heldNamedBytes.get() > NamedHeap.share(named.limitBytes());
   }
 
   /** Notes the answer of a request other than a run or commit, before it is written. */
@@ -111,6 +119,22 @@ final class Requests {
    */
   boolean carriedOut() {
     return unanswered.decrementAndGet() == settings.openRequests() / 2;
+  }
+
+  /**
+   * Notes that ranges which a command named are not kept any more; any thread.
+   *
+   * @return whether a pause for them may end
+   */
+  boolean letGo(List<Command.Acked> ranges) {
+    int bytes = NamedHeap.of(ranges);
+    if (bytes == 0) {
+      return false;
+    }
+    long held = heldNamedBytes.addAndGet(-bytes);
+    named.giveBack(bytes);
+    long share = NamedHeap.share(named.limitBytes());
+    return held <= share && held + bytes > share;
   }
 
   /** The connection has ended. */
@@ -393,10 +417,16 @@ final class Requests {
     }
   }
 
-  private static List<Command.Acked> acked(List<Frame.Acked> frames) {
+  /** As the shard knows them, counted until {@link #letGo}: the command is to be submitted. */
+  private List<Command.Acked> acked(List<Frame.Acked> frames) {
     List<Command.Acked> acked = new ArrayList<>(frames.size());
     for (Frame.Acked one : frames) {
       acked.add(new Command.Acked(one.consumerId(), one.destinationId(), one.ranges()));
+    }
+    int bytes = NamedHeap.of(acked);
+    if (bytes > 0) {
+      named.keep(bytes);
+      heldNamedBytes.addAndGet(bytes);
     }
     return acked;
   }
