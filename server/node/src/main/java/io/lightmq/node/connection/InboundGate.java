@@ -8,6 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,7 +34,12 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private static final int FRAME_BYTES = 8;
 
   /** Other frames up to this length need no room: each connection's own share covers them. */
-  static final int SMALL_BYTES = 16 << 10;
+  static final int SMALL_BYTES = FrameBudget.SMALL_BYTES;
+
+  /** So long, or twice, a frame that has room may take to arrive if others wait for it. */
+  static final int ARRIVAL_MILLIS = 30_000;
+
+  private static final int AGAIN_MILLIS = 1_000;
 
   private final int maxFrameBytes;
   private final FrameBudget commits;
@@ -45,6 +51,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private Consumer<String> refusing = reason -> {};
   private boolean off;
   private boolean waiting;
+  private boolean watching;
   private int headBytes;
   private int length;
   private long bodyLeft;
@@ -260,6 +267,8 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       waiting = !wanted.budget().take(wanted.bytes(), wanted.admitted());
       if (waiting) {
         pauseReading(true);
+      } else {
+        watchArrival(ctx);
       }
       return !waiting;
     }
@@ -285,6 +294,41 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     };
   }
 
+  /** Looks from time to time at the frame that has room; one timer, while there is any. */
+  private void watchArrival(ChannelHandlerContext ctx) {
+    if (!watching) {
+      watching = true;
+      lookAgain(ctx, null, ARRIVAL_MILLIS);
+    }
+  }
+
+  @SuppressWarnings("FutureReturnValueIgnored") // it ends by itself
+  private void lookAgain(ChannelHandlerContext ctx, @Nullable Reserved last, int millis) {
+    ctx.executor().schedule(() -> look(ctx, last), millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** Ends the connection if a frame that was arriving before still is, and others wait. */
+  private void look(ChannelHandlerContext ctx, @Nullable Reserved last) {
+    Reserved arriving = reserved;
+    if (arriving == null || off) {
+      watching = false;
+    } else if (arriving != last || waiting) {
+      lookAgain(ctx, arriving, ARRIVAL_MILLIS);
+    } else if (arriving.budget().isWanted()) {
+      off = true;
+      refusing.accept(
+          "a frame of "
+              + arriving.bytes()
+              + " bytes has not arrived within "
+              + ARRIVAL_MILLIS
+              + " ms, "
+              + bodyLeft
+              + " are missing, and others wait for its room");
+    } else {
+      lookAgain(ctx, arriving, AGAIN_MILLIS);
+    }
+  }
+
   private void resumeSoon(ChannelHandlerContext ctx) {
     try {
       ctx.executor().execute(() -> resume(ctx));
@@ -298,6 +342,9 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       return;
     }
     waiting = false;
+    if (reserved != null) {
+      watchArrival(ctx);
+    }
     while (!waiting) {
       ByteBuf next = held.poll();
       if (next == null) {
