@@ -142,9 +142,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     }
     if (others.isEmpty() || othersHadTheirShare()) {
       takePublishes();
-      if (!othersHadTheirShare()
-          && turnPublishes < MAX_PUBLISHES
-          && !parts.work().isTired()) {
+      if (!othersHadTheirShare() && turnPublishes < MAX_PUBLISHES && !parts.work().isTired()) {
         goOn();
       } else {
         again = true;

@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Commits whose lower numbers have not come: they may have overtaken runs, and else are refused. */
+/**
+ * Commits whose lower numbers have not come: they may have overtaken runs, and else are refused.
+ */
 class EarlyCommitTest {
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "q");
   private static final long MILLI = 1_000_000;
@@ -133,8 +135,7 @@ class EarlyCommitTest {
     List<Integer> sent = new ArrayList<>();
     for (int number = 1; number <= 5; number++) {
       sent.add(
-          commitOf(
-              peer, number, new Command.StagedRun(queue, false, 1, h.bytes(false, 0, TEXT))));
+          commitOf(peer, number, new Command.StagedRun(queue, false, 1, h.bytes(false, 0, TEXT))));
     }
     h.loops.advance((Publishing.MAX_HELD_MILLIS + 2_000) * MILLI);
     assertThat(sent)

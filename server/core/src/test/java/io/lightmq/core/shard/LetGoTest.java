@@ -38,7 +38,8 @@ class LetGoTest {
     }
     List<Command.Acked> named =
         List.of(
-            new Command.Acked(1, fate == Fate.REFUSED ? 99 : id, List.of(new SequenceRange(4, 1, 1))));
+            new Command.Acked(
+                1, fate == Fate.REFUSED ? 99 : id, List.of(new SequenceRange(4, 1, 1))));
     long number = fate == Fate.EXPELLED ? 7 : 1;
     List<Command> commands = new ArrayList<>();
     commands.add(new Command.Acknowledge(peer, 0, named));

@@ -76,8 +76,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   /** Of runs that have begun and were not counted as received; never too low. */
   private long unreceivedBytes;
 
-  InboundGate(
-      int maxFrameBytes, FrameBudget commits, FrameBudget requests, FrameBudget named) {
+  InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests, FrameBudget named) {
     this.named = named;
     this.maxFrameBytes = maxFrameBytes;
     this.commits = commits;

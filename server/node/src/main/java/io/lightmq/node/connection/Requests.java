@@ -27,6 +27,10 @@ final class Requests {
   private static final int RUNS_BEFORE_COPY = 16;
 
   private static final int SMALL_RUN_BYTES = 4 << 10;
+
+  /** What a run of a commit takes of the heap, which may be more than its messages have. */
+  private static final int STAGED_RUN_HEAP = 400;
+
   private static final int MAX_PARK_MILLIS = 60_000;
 
   private final ConnectionSettings settings;
@@ -367,7 +371,7 @@ final class Requests {
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
     for (Frame.StagedRun run : commit.runs()) {
       ByteBuf messages = SentMessages.of(run.messages(), run.count(), allocator);
-      int bytes = messages.readableBytes();
+      int bytes = Math.max(messages.readableBytes(), STAGED_RUN_HEAP);
       heldCommitBytes.addAndGet(bytes);
       commits.keep(bytes);
       runs.add(

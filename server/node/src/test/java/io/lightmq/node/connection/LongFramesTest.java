@@ -55,6 +55,18 @@ class LongFramesTest {
   }
 
   @Test
+  void theRunsOfACommitCountWithTheirHeap() {
+    List<Frame.StagedRun> runs = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      runs.add(new Frame.StagedRun(40, true, 1, run(100)));
+    }
+    harness.send(new Frame.Commit(10, 1, 10, runs, List.of()));
+    assertThat(harness.commits.usedBytes()).isBetween(100 * 300L, 100 * 500L);
+    harness.last(Command.Commit.class).runs().forEach(each -> each.messages().release());
+    assertThat(harness.commits.usedBytes()).isZero();
+  }
+
+  @Test
   void aCommitWithoutRoomWaitsUnreadWithWhatIsBehindIt() {
     harness.commits.keep(90 << 10);
     ByteBuf both = encode(commit(10, 20 << 10));
