@@ -26,6 +26,11 @@ public sealed interface Command {
   /** Who asks. */
   Peer peer();
 
+  /** The sequences that it names. */
+  default List<Acked> named() {
+    return List.of();
+  }
+
   /** The same command, which arrived at a time; only what sends messages remembers it. */
   default Command arrivedAt(long millis) {
     return this;
@@ -167,6 +172,11 @@ public sealed interface Command {
       List<Acked> acked,
       long arrivedMillis)
       implements Command {
+    @Override
+    public List<Acked> named() {
+      return acked;
+    }
+
     /** A commit that has not arrived yet. */
     public Commit(
         Peer peer,
@@ -195,7 +205,12 @@ public sealed interface Command {
   record Writable(Peer peer) implements Command {}
 
   /** Acknowledges messages; a correlation of 0 wants no answer. */
-  record Acknowledge(Peer peer, int correlation, List<Acked> acked) implements Command {}
+  record Acknowledge(Peer peer, int correlation, List<Acked> acked) implements Command {
+    @Override
+    public List<Acked> named() {
+      return acked;
+    }
+  }
 
   /**
    * Gives messages back undone.
@@ -205,6 +220,11 @@ public sealed interface Command {
   record Return(
       Peer peer, int correlation, List<Acked> returned, boolean attempted, @Nullable String cause)
       implements Command {
+    @Override
+    public List<Acked> named() {
+      return returned;
+    }
+
     /** A return whose cause is not known. */
     public Return(Peer peer, int correlation, List<Acked> returned, boolean attempted) {
       this(peer, correlation, returned, attempted, null);
@@ -216,10 +236,24 @@ public sealed interface Command {
    *
    * @param alone whether what the session had begun before is done
    */
-  record Begun(Peer peer, int sessionId, boolean alone, List<Acked> messages) implements Command {}
+  record Begun(Peer peer, int sessionId, boolean alone, List<Acked> messages) implements Command {
+    @Override
+    public List<Acked> named() {
+      return messages;
+    }
+  }
 
   /** Sequences of one consumer. */
-  record Acked(int consumerId, long destinationId, List<SequenceRange> ranges) {}
+  record Acked(int consumerId, long destinationId, List<SequenceRange> ranges) {
+    /** How many consumers and ranges these name. */
+    static long places(List<Acked> acked) {
+      long places = acked.size();
+      for (Acked each : acked) {
+        places += each.ranges().size();
+      }
+      return places;
+    }
+  }
 
   /** An admin verb; answered by {@link Peer.Reply.Json} or {@link Peer.Reply.Failed}. */
   record Admin(Peer peer, int correlation, String verb, Map<String, String> arguments)

@@ -84,6 +84,20 @@ final class CommandQueue {
     return polled.publish();
   }
 
+  /** So many others were offered since the queue exists. */
+  long offeredOthers() {
+    return offeredOthers.get();
+  }
+
+  /**
+   * Whether a publish may wait that was offered before the caller read {@link #offeredOthers}.
+   * Publishes that come later have read no less.
+   */
+  boolean hasPublishesOfBefore(long offered) {
+    Behind next = publishes.peek();
+    return next != null && next.others() < offered;
+  }
+
   /** How many commands wait. */
   int size() {
     return size.get();

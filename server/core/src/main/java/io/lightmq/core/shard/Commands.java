@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Hands each command to who decides it, and turns a refusal into an answer. */
@@ -51,6 +52,9 @@ final class Commands {
       answer(command, refusal);
     } catch (RuntimeException bug) {
       answer(command, unforeseen.refusal(bug, command.getClass().getSimpleName(), before));
+    }
+    if (!(command instanceof Command.Publish || command instanceof Command.Commit)) {
+      release(command);
     }
     done(command);
   }
@@ -175,11 +179,18 @@ final class Commands {
     return 0;
   }
 
+  /** Gives back what a command keeps: its messages, and what it names. */
   static void release(Command command) {
     if (command instanceof Command.Publish c) {
       c.messages().release();
-    } else if (command instanceof Command.Commit c) {
+      return;
+    }
+    if (command instanceof Command.Commit c) {
       c.runs().forEach(run -> run.messages().release());
+    }
+    List<Command.Acked> named = command.named();
+    if (!named.isEmpty()) {
+      command.peer().letGo(named);
     }
   }
 }

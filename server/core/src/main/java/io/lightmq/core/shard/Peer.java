@@ -56,6 +56,12 @@ public interface Peer {
    */
   void carriedOut();
 
+  /**
+   * What one of its commands named is not kept any more; once for each that named anything. Called
+   * on any thread.
+   */
+  void letGo(List<Command.Acked> named);
+
   /** Ends the connection with a reason. */
   void disconnect(FaultCode code, String text);
 

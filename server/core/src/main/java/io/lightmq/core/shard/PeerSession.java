@@ -22,19 +22,17 @@ import org.jspecify.annotations.Nullable;
 /** One attached connection: its link, its client id, and what ends with it. */
 @OwnedBy("shard")
 final class PeerSession {
-  /** Commits that may wait for earlier publishes; a client has one per session under way. */
+  /** Commits that may wait for publishes of before; a client has one per session under way. */
   static final int MAX_WAITING_COMMITS = 1_000;
 
   /** Closed consumers whose late acknowledgements are still understood. */
   static final int MAX_CLOSED_CONSUMERS = 10_000;
 
-  private static final long NOT_HELD = Long.MIN_VALUE;
-
   private final Peer peer;
   private final Recipient recipient;
   private final byte[] user;
   private final Map<DestinationName, Destination> temporaries = new HashMap<>();
-  private final TreeMap<Long, Command.Commit> waitingCommits = new TreeMap<>();
+  private final TreeMap<Long, WaitingCommit> waitingCommits = new TreeMap<>();
   private final ArrayDeque<Held> heldPublishes = new ArrayDeque<>();
   private final LinkedHashMap<Integer, Closed> closedConsumers = new LinkedHashMap<>();
 
@@ -43,7 +41,6 @@ final class PeerSession {
 
   private long namedBytes;
   private long chargedBytes;
-  private long commitHeldNanos = NOT_HELD;
   private @Nullable Link link;
   private long linkEpoch;
   private @Nullable String clientId;
@@ -144,24 +141,9 @@ final class PeerSession {
     return temporaries;
   }
 
-  /** Commits that came before the publishes before them, by number. */
-  TreeMap<Long, Command.Commit> waitingCommits() {
+  /** Commits that overtook publishes of before, or wait for room, by number. */
+  TreeMap<Long, WaitingCommit> waitingCommits() {
     return waitingCommits;
-  }
-
-  /**
-   * How long the next commit waits for room in memory now, which it does from the first call on.
-   */
-  long commitHeldNanos(long nowNanos) {
-    if (commitHeldNanos == NOT_HELD) {
-      commitHeldNanos = nowNanos;
-    }
-    return nowNanos - commitHeldNanos;
-  }
-
-  /** The next commit does not wait for memory. */
-  void commitNotHeld() {
-    commitHeldNanos = NOT_HELD;
   }
 
   /** Publishes that wait for room in memory; bounded by the connection's credit. */

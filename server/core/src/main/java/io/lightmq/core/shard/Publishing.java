@@ -54,6 +54,7 @@ final class Publishing {
   private final Work work;
   private final Unforeseen unforeseen;
   private final Set<PeerSession> holding = new LinkedHashSet<>();
+  private final EarlyCommits early;
 
   Publishing(
       BrokerSettings settings,
@@ -86,6 +87,12 @@ final class Publishing {
     this.receipts = receipts;
     this.transactions = transactions;
     this.attempts = attempts;
+    this.early = new EarlyCommits(sessions);
+  }
+
+  /** Commits whose lower numbers have not come. */
+  EarlyCommits early() {
+    return early;
   }
 
   // ---- runs ----
@@ -321,7 +328,7 @@ final class Publishing {
   void commit(Command.Commit command) {
     PeerSession session = sessions.find(command.peer());
     if (session == null || session.link() == null || session.fenced()) {
-      release(command);
+      Commands.release(command);
       return;
     }
     Link link = linkOf(session);
@@ -330,7 +337,7 @@ final class Publishing {
       return;
     }
     if (command.number() <= 0) {
-      release(command);
+      Commands.release(command);
       sessions.expel(
           session,
           FaultCode.PROTOCOL_ERROR,
@@ -338,12 +345,12 @@ final class Publishing {
       return;
     }
     if (link.judge(command.number()) == Link.Verdict.REPEAT) {
-      release(command);
+      Commands.release(command);
       receipts.answerRepeat(session, link, command.number(), command.correlation());
       return;
     }
     if (session.waitingCommits().size() >= PeerSession.MAX_WAITING_COMMITS) {
-      release(command);
+      Commands.release(command);
       sessions.expel(
           session,
           FaultCode.LIMIT_REACHED,
@@ -352,7 +359,7 @@ final class Publishing {
     }
     for (PeerSession.Held held : session.heldPublishes()) {
       if (held.publish().number() == command.number()) {
-        release(command);
+        Commands.release(command);
         sessions.expel(
             session,
             FaultCode.PROTOCOL_ERROR,
@@ -360,20 +367,19 @@ final class Publishing {
         return;
       }
     }
-    Command.Commit other = session.waitingCommits().put(command.number(), command);
-    if (other != null) {
-      matchings.release(other);
+    WaitingCommit other = session.waitingCommits().get(command.number());
+    if (other == null) {
+      session.waitingCommits().put(command.number(), new WaitingCommit(command, time.nanos()));
+    } else {
+      matchings.release(other.replace(command));
     }
     takeWaiting(session);
-  }
-
-  private static void release(Command.Commit command) {
-    command.runs().forEach(run -> run.messages().release());
+    early.add(session);
   }
 
   private void takeWaiting(PeerSession session) {
     Link link = linkOf(session);
-    Command.Commit next = session.waitingCommits().get(link.last() + 1);
+    WaitingCommit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
       Refusal refusal = null;
       long before = recorder.changes();
@@ -389,22 +395,23 @@ final class Publishing {
         sessions.expel(session, bug.code(), bug.text());
         return;
       }
-      session.commitNotHeld();
-      session.waitingCommits().remove(next.number());
-      take(session, link, next, refusal);
+      session.waitingCommits().remove(next.commit().number());
+      take(session, link, next.commit(), refusal);
       next = session.waitingCommits().get(link.last() + 1);
     }
   }
 
   /** Whether a commit waits for its selectors, or for room. */
-  private boolean waitsForAnything(PeerSession session, Command.Commit next) {
+  private boolean waitsForAnything(PeerSession session, WaitingCommit waiting) {
+    Command.Commit next = waiting.commit();
     return work.isTired()
         || !isMatched(session, next)
-        || !admitted(bytes(session, next), !next.runs().isEmpty())
-        || waitsForMemory(session, next);
+        || waitsForMemory(session, waiting)
+        || !admitted(bytes(session, next), !next.runs().isEmpty());
   }
 
   private long bytes(PeerSession session, Command.Commit next) {
+    work.addPlaces(Command.Acked.places(next.acked()));
     // If it is rolled back, what it acknowledges counts as failed attempts instead.
     long bytes =
         RecordBytes.of(next, session.user().length)
@@ -417,9 +424,9 @@ final class Publishing {
     return bytes;
   }
 
-  private boolean waitsForMemory(PeerSession session, Command.Commit next) {
-    return !transactions.fits(session, next)
-        && session.commitHeldNanos(time.nanos()) < MAX_HELD_MILLIS * 1_000_000;
+  private boolean waitsForMemory(PeerSession session, WaitingCommit waiting) {
+    return time.nanos() - waiting.sinceNanos() < MAX_HELD_MILLIS * 1_000_000
+        && !transactions.fits(session, waiting.commit());
   }
 
   private void take(

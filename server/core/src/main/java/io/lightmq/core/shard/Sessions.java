@@ -344,7 +344,7 @@ final class Sessions {
       session.temporaries().clear();
     }
     budget.ended(session);
-    session.waitingCommits().values().forEach(matchings::release);
+    session.waitingCommits().values().forEach(each -> matchings.release(each.commit()));
     session.waitingCommits().clear();
     session.heldPublishes().forEach(held -> matchings.release(held.publish()));
     session.heldPublishes().clear();

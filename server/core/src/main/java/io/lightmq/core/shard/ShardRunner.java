@@ -12,6 +12,7 @@ import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.FaultCode;
@@ -139,9 +140,9 @@ final class ShardRunner implements Decisions, Publishing.Admission {
       paused = "";
       parts.publishing().retryHeld();
     }
-    if (others.isEmpty()) {
+    if (others.isEmpty() || othersHadTheirShare()) {
       takePublishes();
-      if (turnOthers < MAX_OTHERS && turnPublishes < MAX_PUBLISHES && !parts.work().isTired()) {
+      if (!othersHadTheirShare() && turnPublishes < MAX_PUBLISHES && !parts.work().isTired()) {
         goOn();
       } else {
         again = true;
@@ -150,9 +151,14 @@ final class ShardRunner implements Decisions, Publishing.Admission {
   }
 
   private void goOn() {
-    if (queue.size() > 0 && queue.wake()) {
+    if ((queue.size() > 0 || !others.isEmpty()) && queue.wake()) {
       loop.execute(this::drain);
     }
+  }
+
+  /** Whether publishes and what waits are next; half of a turn's work is theirs. */
+  private boolean othersHadTheirShare() {
+    return turnOthers >= MAX_OTHERS || parts.work().ofTurn() >= Work.TURN / 2;
   }
 
   private void collect() {
@@ -167,8 +173,11 @@ final class ShardRunner implements Decisions, Publishing.Admission {
 
   /** Carries out what was collected, as far as there is room. */
   private void takeOthers() {
-    while (!others.isEmpty() && turnOthers < MAX_OTHERS && !parts.work().isTired()) {
+    while (!others.isEmpty() && !othersHadTheirShare()) {
       Command next = others.peek();
+      if (!(next instanceof Command.Commit)) { // its places are counted when it is its turn
+        parts.work().addPlaces(Command.Acked.places(next.named()));
+      }
       long room;
       long before = recorder.changes();
       try {
@@ -291,6 +300,7 @@ final class ShardRunner implements Decisions, Publishing.Admission {
     if (ended) {
       return;
     }
+    parts.publishing().early().endTurn(queue);
     parts.withheld().turn();
     parts.delays().turn();
     parts.mover().turn();

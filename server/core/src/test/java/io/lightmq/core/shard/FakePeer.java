@@ -44,6 +44,7 @@ class FakePeer implements Peer {
   Consumer<Receipt> onReceipt = receipt -> {};
   long credit;
   int carriedOut;
+  final List<List<Command.Acked>> letGo = new ArrayList<>();
   int openBuffers;
   boolean writable = true;
   boolean dead;
@@ -163,6 +164,11 @@ class FakePeer implements Peer {
   @Override
   public void carriedOut() {
     carriedOut++;
+  }
+
+  @Override
+  public void letGo(List<Command.Acked> named) {
+    letGo.add(named);
   }
 
   @Override

@@ -2,13 +2,18 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.selector.Work;
 import io.lightmq.core.sim.SimulatedLoops;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the two lanes of the mailbox get of each turn. */
 class TurnSharesTest {
@@ -138,6 +143,68 @@ class TurnSharesTest {
     h.broker.submit(new Command.Pull(peer, 1, 1, 1, 100, 0));
     h.acknowledge(peer, 1, 1);
     assertThat(peer.carriedOut).isEqualTo(3);
+    h.close();
+  }
+
+  /** Notes how many ranges one turn takes at most, each command having so many. */
+  private static final class Naming extends FakePeer {
+    private final SimulatedLoops loops;
+    private final int ranges;
+    long most;
+    private long ofThisTurn;
+    private long thisTurn;
+
+    Naming(BrokerHarness h, int ranges) {
+      super((h.broker.epoch() << 32) | 997);
+      this.loops = h.loops;
+      this.ranges = ranges;
+    }
+
+    @Override
+    public void carriedOut() {
+      super.carriedOut();
+      ofThisTurn = thisTurn == loops.turns() ? ofThisTurn + ranges : ranges;
+      thisTurn = loops.turns();
+      most = Math.max(most, ofThisTurn);
+    }
+  }
+
+  private static List<Command> naming(FakePeer peer, long id, int count) {
+    List<SequenceRange> ranges = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      ranges.add(new SequenceRange(0, 1 + 2 * (i % 60), 1));
+    }
+    List<Command.Acked> acked = List.of(new Command.Acked(1, id, ranges));
+    return List.of(
+        new Command.Acknowledge(peer, 0, acked),
+        new Command.Return(peer, 0, acked, false),
+        new Command.Return(peer, 0, acked, true),
+        new Command.Begun(peer, 1, false, acked));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3})
+  void aTurnTakesSoManyRangesAndPublishesGoOnBesideThem(int kind) throws Exception {
+    BrokerHarness h = new BrokerHarness(4).open();
+    int ranges = 5_000;
+    Naming naming = new Naming(h, ranges);
+    h.broker.submit(new Command.Attach(naming, 9_999, new UUID(9, 9), 1, 1, null));
+    h.reply(naming, 9_999);
+    long id = h.consumer(naming, 1, QUEUE, Command.Subscribe.QUEUE, null);
+    FakePeer peer = h.attach();
+    h.producer(peer, QUEUE);
+    for (int i = 0; i < 200; i++) {
+      h.broker.submit(naming(naming, id, ranges).get(kind));
+    }
+    int between = h.publish(peer, id, 1, "m");
+    for (int i = 0; i < 200; i++) {
+      h.broker.submit(naming(naming, id, ranges).get(kind));
+    }
+    assertThat(h.receipt(peer, between)).isEqualTo(FaultCode.OK);
+    assertThat(naming.carriedOut).as("commands before the run's answer").isLessThan(350);
+    h.loops.runUntilIdle();
+    assertThat(naming.carriedOut).isEqualTo(400);
+    assertThat(naming.most).isLessThanOrEqualTo(Work.TURN / 2 / Work.PLACE + ranges + 2);
     h.close();
   }
 

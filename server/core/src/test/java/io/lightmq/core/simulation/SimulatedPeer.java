@@ -1,5 +1,6 @@
 package io.lightmq.core.simulation;
 
+import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
@@ -202,6 +203,9 @@ class SimulatedPeer implements Peer {
 
   @Override
   public void carriedOut() {}
+
+  @Override
+  public void letGo(List<Command.Acked> named) {}
 
   @Override
   public void disconnect(FaultCode code, String text) {

@@ -266,6 +266,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             outbound,
             credit,
             door.commits(),
+            door.named(),
             channel.alloc(),
             door.shard(),
             door.verbs(),
@@ -367,11 +368,23 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   public void carriedOut() {
     Session open = session;
     if (open != null && open.requests().carriedOut()) {
-      try {
-        channel.eventLoop().execute(() -> lookWhetherFull(open));
-      } catch (RejectedExecutionException loopHasEnded) {
-        log.debug("Commands were carried out after their connection's loop had ended");
-      }
+      readOnSoon(open);
+    }
+  }
+
+  @Override
+  public void letGo(List<Command.Acked> named) {
+    Session open = session;
+    if (open != null && open.requests().letGo(named)) {
+      readOnSoon(open);
+    }
+  }
+
+  private void readOnSoon(Session open) {
+    try {
+      channel.eventLoop().execute(() -> lookWhetherFull(open));
+    } catch (RejectedExecutionException loopHasEnded) {
+      log.debug("Commands were carried out after their connection's loop had ended");
     }
   }
 

@@ -62,7 +62,8 @@ public final class Connections extends ChannelInitializer<Channel> {
             ChannelOption.WRITE_BUFFER_WATER_MARK,
             new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
-    InboundGate gate = new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests());
+    InboundGate gate =
+        new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests(), door.named());
     ClientConnection connection =
         new ClientConnection(channel, door, places, decoder, gate, peerLog, nextId());
     channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));

@@ -7,15 +7,27 @@ import java.util.List;
 
 /**
  * A budget of bytes for frames of one kind, shared by all connections: what finds no room waits
- * unread, in order, at most one frame per connection. An empty budget admits any frame. Any thread;
- * one lock, and nothing but arithmetic under it.
+ * unread, in order, at most one frame per connection. Small frames do not stand behind others: an
+ * eighth of the budget is theirs alone. An empty budget admits any frame. Any thread; one lock, and
+ * nothing but arithmetic under it.
  */
 public final class FrameBudget {
+  /** Frames up to this length are small. */
+  static final int SMALL_BYTES = 16 << 10;
+
+  private static final int SHARE_OF_SMALL = 8;
+
   private final long limitBytes;
-  private final Deque<Waiting> waiting = new ArrayDeque<>();
+  private final Deque<Waiting> small = new ArrayDeque<>();
+  private final Deque<Waiting> large = new ArrayDeque<>();
   private long used;
 
   private record Waiting(int bytes, Runnable admitted) {}
+
+  /** For the ranges that frames name, on a Java machine of this heap. */
+  public static FrameBudget ofNamed(long heapBytes) {
+    return new FrameBudget(NamedHeap.limit(heapBytes));
+  }
 
   public FrameBudget(long limitBytes) {
     this.limitBytes = limitBytes;
@@ -28,6 +40,7 @@ public final class FrameBudget {
    * @return whether they are taken now
    */
   synchronized boolean take(int bytes, Runnable admitted) {
+    Deque<Waiting> waiting = bytes <= SMALL_BYTES ? small : large;
     if (waiting.isEmpty() && hasRoom(bytes)) {
       used += bytes;
       return true;
@@ -42,7 +55,8 @@ public final class FrameBudget {
   }
 
   private boolean hasRoom(int bytes) {
-    return used == 0 || used + bytes <= limitBytes;
+    long limit = bytes <= SMALL_BYTES ? limitBytes : limitBytes - limitBytes / SHARE_OF_SMALL;
+    return used == 0 || used + bytes <= limit;
   }
 
   void giveBack(int bytes) {
@@ -63,14 +77,26 @@ public final class FrameBudget {
     List<Runnable> admitted = new ArrayList<>();
     boolean found;
     synchronized (this) {
-      found = waiting.removeIf(each -> each.admitted() == waiter);
+      found =
+          small.removeIf(each -> each.admitted() == waiter)
+              || large.removeIf(each -> each.admitted() == waiter);
       admit(admitted);
     }
     admitted.forEach(Runnable::run);
     return found;
   }
 
+  /** Whether anybody waits for room. */
+  synchronized boolean isWanted() {
+    return !small.isEmpty() || !large.isEmpty();
+  }
+
   private void admit(List<Runnable> admitted) {
+    admit(small, admitted);
+    admit(large, admitted);
+  }
+
+  private void admit(Deque<Waiting> waiting, List<Runnable> admitted) {
     Waiting next = waiting.peek();
     while (next != null && hasRoom(next.bytes())) {
       waiting.remove();
@@ -78,6 +104,11 @@ public final class FrameBudget {
       admitted.add(next.admitted());
       next = waiting.peek();
     }
+  }
+
+  /** Of all connections together. */
+  long limitBytes() {
+    return limitBytes;
   }
 
   /** Bytes that are taken. */

@@ -9,6 +9,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,6 +21,9 @@ import org.slf4j.LoggerFactory;
  * {@value #SMALL_BYTES} bytes a part of their budgets. Follows frame boundaries and changes
  * nothing; a length that makes no sense is left to the decoder behind it, which ends the
  * connection.
+ *
+ * <p>Before the last byte of a frame that names many ranges, it asks for the heap that they may
+ * take: a frame is decoded only once there is room for it, however slowly it has come.
  *
  * <p>At most one read's worth of buffers is held while a frame waits, and while a pause keeps the
  * decoder from what it has: runs that the decoder keeps back are not counted yet, so nothing may be
@@ -33,21 +37,26 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private static final int FRAME_BYTES = 8;
 
   /** Other frames up to this length need no room: each connection's own share covers them. */
-  static final int SMALL_BYTES = 16 << 10;
+  static final int SMALL_BYTES = FrameBudget.SMALL_BYTES;
+
+  /** So long, or twice, a frame that has room may take to arrive if others wait for it. */
+  static final int ARRIVAL_MILLIS = 30_000;
+
+  private static final int AGAIN_MILLIS = 1_000;
 
   private final int maxFrameBytes;
   private final FrameBudget commits;
   private final FrameBudget requests;
+  private final FrameBudget named;
   private final Deque<ByteBuf> held = new ArrayDeque<>();
   private @Nullable CreditLine credit;
   private @Nullable ReadPause pause;
   private Consumer<String> refusing = reason -> {};
   private boolean off;
   private boolean waiting;
-
   /** The first frame of what is held has begun and has not asked for room yet. */
   private boolean unasked;
-
+  private boolean watching;
   private int headBytes;
   private int length;
   private long bodyLeft;
@@ -60,10 +69,20 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
 
   private record Reserved(FrameBudget budget, int bytes, Runnable admitted) {}
 
+  /** What the frame under way takes of the heap at most when it is decoded; 0 if that is little. */
+  private int namedBytes;
+
+  /** What is taken for frames that are complete and not handed on, or wait for their last byte. */
+  private int namedTaken;
+
+  private boolean namedAdmitted;
+  private @Nullable Runnable waitingForNamed;
+
   /** Of runs that have begun and were not counted as received; never too low. */
   private long unreceivedBytes;
 
-  InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests) {
+  InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests, FrameBudget named) {
+    this.named = named;
     this.maxFrameBytes = maxFrameBytes;
     this.commits = commits;
     this.requests = requests;
@@ -97,6 +116,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     while (at < end && !off) {
       if (bodyLeft > 0) {
         int skipped = (int) Math.min(bodyLeft, end - at);
+        if (skipped == bodyLeft && namedBytes > 0 && !isNamedAdmitted(ctx, bytes, at + skipped)) {
+          bodyLeft = 1;
+          held.addFirst(bytes);
+          return;
+        }
         at += skipped;
         bodyLeft -= skipped;
         if (bodyLeft == 0 && reserved != null) {
@@ -124,6 +148,58 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     }
     unreceivedBytes = bodyLeft > 0 ? runBytes : 0;
     ctx.fireChannelRead(bytes);
+    giveNamedBack();
+  }
+
+  /** Whether a frame that ends at a place may be decoded; if not, all but its last byte is read. */
+  private boolean isNamedAdmitted(ChannelHandlerContext ctx, ByteBuf bytes, int end) {
+    if (!namedAdmitted) {
+      Runnable admitted = () -> namedAdmitted(ctx);
+      if (namedTaken > 0) {
+        forward(ctx, bytes, end - 1); // what was complete counts as what it is from now on
+      }
+      if (off) {
+        return true;
+      }
+      waiting = !named.take(namedBytes, admitted);
+      if (waiting) {
+        waitingForNamed = admitted;
+        pauseReading(true);
+        forward(ctx, bytes, end - 1);
+        return off;
+      }
+      namedTaken += namedBytes;
+    }
+    namedAdmitted = false;
+    namedBytes = 0;
+    return true;
+  }
+
+  private void namedAdmitted(ChannelHandlerContext ctx) {
+    try {
+      ctx.executor()
+          .execute(
+              () -> {
+                waitingForNamed = null;
+                namedTaken += namedBytes;
+                namedAdmitted = true;
+                if (ctx.isRemoved()) {
+                  giveNamedBack();
+                } else {
+                  resume(ctx);
+                }
+              });
+    } catch (RejectedExecutionException loopHasEnded) {
+      log.debug("A frame was admitted after its connection's loop had ended");
+    }
+  }
+
+  private void giveNamedBack() {
+    int taken = namedTaken;
+    namedTaken = 0;
+    if (taken > 0) {
+      named.giveBack(taken);
+    }
   }
 
   /** Hands on what lies before a place, so that all frames that end there are counted. */
@@ -131,6 +207,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     int first = at - bytes.readerIndex();
     if (first > 0) {
       ctx.fireChannelRead(bytes.readRetainedSlice(first));
+      giveNamedBack();
     }
   }
 
@@ -140,6 +217,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     headBytes = 0;
     length = 0;
     runBytes = 0;
+    namedBytes = 0;
     if (frameLength < FRAME_BYTES || frameLength > maxFrameBytes - LENGTH_BYTES) {
       off = true;
       return false;
@@ -147,6 +225,9 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     bodyLeft = frameLength - 1L;
     if (credit == null) {
       return false;
+    }
+    if (frameLength > NamedHeap.FEW_BYTES && NamedHeap.names(type)) {
+      namedBytes = NamedHeap.most(frameLength);
     }
     if (type == FrameType.PUBLISH.code()) {
       runBytes = frameLength - FRAME_BYTES;
@@ -195,6 +276,8 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       waiting = !wanted.budget().take(wanted.bytes(), wanted.admitted());
       if (waiting) {
         pauseReading(true);
+      } else {
+        watchArrival(ctx);
       }
       return !waiting;
     }
@@ -220,6 +303,41 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     };
   }
 
+  /** Looks from time to time at the frame that has room; one timer, while there is any. */
+  private void watchArrival(ChannelHandlerContext ctx) {
+    if (!watching) {
+      watching = true;
+      lookAgain(ctx, null, ARRIVAL_MILLIS);
+    }
+  }
+
+  @SuppressWarnings("FutureReturnValueIgnored") // it ends by itself
+  private void lookAgain(ChannelHandlerContext ctx, @Nullable Reserved last, int millis) {
+    ctx.executor().schedule(() -> look(ctx, last), millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** Ends the connection if a frame that was arriving before still is, and others wait. */
+  private void look(ChannelHandlerContext ctx, @Nullable Reserved last) {
+    Reserved arriving = reserved;
+    if (arriving == null || off) {
+      watching = false;
+    } else if (arriving != last || waiting) {
+      lookAgain(ctx, arriving, ARRIVAL_MILLIS);
+    } else if (arriving.budget().isWanted()) {
+      off = true;
+      refusing.accept(
+          "a frame of "
+              + arriving.bytes()
+              + " bytes has not arrived within "
+              + ARRIVAL_MILLIS
+              + " ms, "
+              + bodyLeft
+              + " are missing, and others wait for its room");
+    } else {
+      lookAgain(ctx, arriving, AGAIN_MILLIS);
+    }
+  }
+
   private void resumeSoon(ChannelHandlerContext ctx) {
     try {
       ctx.executor().execute(() -> resume(ctx));
@@ -233,6 +351,9 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       return;
     }
     waiting = false;
+    if (reserved != null) {
+      watchArrival(ctx);
+    }
     passHeld(ctx);
   }
 
@@ -280,6 +401,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       reserved = null;
     }
     giveBack();
+    Runnable waiter = waitingForNamed;
+    if (waiter != null) {
+      named.cancel(waiter); // if it was admitted meanwhile, its task gives that back
+    }
+    giveNamedBack();
     held.forEach(ByteBuf::release);
     held.clear();
   }

@@ -1,5 +1,6 @@
 package io.lightmq.node.connection;
 
+import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
@@ -93,6 +94,9 @@ final class Outbound implements Peer {
 
     /** A command that wants no answer is carried out. On the shard's thread. */
     void carriedOut();
+
+    /** What a command named is not kept any more. Any thread. */
+    void letGo(List<Command.Acked> named);
 
     /** Deliveries may go on. */
     void writableAgain();
@@ -281,6 +285,11 @@ final class Outbound implements Peer {
   @Override
   public void carriedOut() {
     events.carriedOut();
+  }
+
+  @Override
+  public void letGo(List<Command.Acked> named) {
+    events.letGo(named);
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,10 @@ final class Requests {
   private static final int RUNS_BEFORE_COPY = 16;
 
   private static final int SMALL_RUN_BYTES = 4 << 10;
+
+  /** What a run of a commit takes of the heap, which may be more than its messages have. */
+  private static final int STAGED_RUN_HEAP = 400;
+
   private static final int MAX_PARK_MILLIS = 60_000;
 
   private final ConnectionSettings settings;
@@ -33,6 +38,7 @@ final class Requests {
   private final Peer peer;
   private final CreditLine credit;
   private final FrameBudget commits;
+  private final FrameBudget named;
   private final ByteBufAllocator allocator;
   private final Consumer<Command> shard;
   private final NodeVerbs verbs;
@@ -40,6 +46,9 @@ final class Requests {
   private final Resources resources;
   private final AtomicInteger heldRuns = new AtomicInteger();
   private final AtomicInteger heldCommitBytes = new AtomicInteger();
+
+  /** What the shard has of this connection of {@link #named}. */
+  private final AtomicLong heldNamedBytes = new AtomicLong();
 
   /** Attaches without an answer yet; bounded by the limits of producers and consumers. */
   private final Map<Integer, Attaching> attaching = new HashMap<>();
@@ -73,6 +82,7 @@ final class Requests {
       Peer peer,
       CreditLine credit,
       FrameBudget commits,
+      FrameBudget named,
       ByteBufAllocator allocator,
       Consumer<Command> shard,
       NodeVerbs verbs,
@@ -84,6 +94,7 @@ final class Requests {
     this.peer = peer;
     this.credit = credit;
     this.commits = commits;
+    this.named = named;
     this.allocator = allocator;
     this.shard = shard;
     this.verbs = verbs;
@@ -103,7 +114,8 @@ final class Requests {
     return open >= share
         || unanswered.get() >= share
         || verb != 0
-        || heldCommitBytes.get() > 2 * settings.maxTransactionBytes();
+        || heldCommitBytes.get() > 2 * settings.maxTransactionBytes()
+        || heldNamedBytes.get() > NamedHeap.share(named.limitBytes());
   }
 
   /** Whether nothing more is to be read because of what all connections have under way. */
@@ -141,6 +153,22 @@ final class Requests {
     all.add(-1);
     int left = unanswered.decrementAndGet();
     return left == share / 2 || left == floor / 2;
+  }
+
+  /**
+   * Notes that ranges which a command named are not kept any more; any thread.
+   *
+   * @return whether a pause for them may end
+   */
+  boolean letGo(List<Command.Acked> ranges) {
+    int bytes = NamedHeap.of(ranges);
+    if (bytes == 0) {
+      return false;
+    }
+    long held = heldNamedBytes.addAndGet(-bytes);
+    named.giveBack(bytes);
+    long share = NamedHeap.share(named.limitBytes());
+    return held <= share && held + bytes > share;
   }
 
   /** The connection has ended. */
@@ -392,7 +420,7 @@ final class Requests {
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
     for (Frame.StagedRun run : commit.runs()) {
       ByteBuf messages = SentMessages.of(run.messages(), run.count(), allocator);
-      int bytes = messages.readableBytes();
+      int bytes = Math.max(messages.readableBytes(), STAGED_RUN_HEAP);
       heldCommitBytes.addAndGet(bytes);
       commits.keep(bytes);
       runs.add(
@@ -442,10 +470,16 @@ final class Requests {
     }
   }
 
-  private static List<Command.Acked> acked(List<Frame.Acked> frames) {
+  /** As the shard knows them, counted until {@link #letGo}: the command is to be submitted. */
+  private List<Command.Acked> acked(List<Frame.Acked> frames) {
     List<Command.Acked> acked = new ArrayList<>(frames.size());
     for (Frame.Acked one : frames) {
       acked.add(new Command.Acked(one.consumerId(), one.destinationId(), one.ranges()));
+    }
+    int bytes = NamedHeap.of(acked);
+    if (bytes > 0) {
+      named.keep(bytes);
+      heldNamedBytes.addAndGet(bytes);
     }
     return acked;
   }

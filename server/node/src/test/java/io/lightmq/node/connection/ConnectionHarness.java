@@ -40,6 +40,7 @@ final class ConnectionHarness {
   static final ConnectionSettings SETTINGS =
       new ConnectionSettings(
           8, 3, 4, 5, 16, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+  static final int NAMED = 1 << 20;
   static final UUID LINK = new UUID(1, 2);
 
   final List<Command> commands = new ArrayList<>();
@@ -49,6 +50,7 @@ final class ConnectionHarness {
   final DeliveryBudget deliveries = new DeliveryBudget(1 << 20);
   final FrameBudget commits = new FrameBudget(100 << 10);
   final FrameBudget requests = new FrameBudget(100 << 10);
+  final FrameBudget named = new FrameBudget(NAMED);
   final ConnectionHeap heap = new ConnectionHeap(1 << 20);
   final OpenRequests open = new OpenRequests(1_000);
 
@@ -93,6 +95,7 @@ final class ConnectionHarness {
             deliveries,
             commits,
             requests,
+            named,
             verbs(),
             heap,
             open);

@@ -8,9 +8,11 @@ import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.entry.SequenceRange;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -49,6 +51,18 @@ class LongFramesTest {
     harness.send(commit(10, 20 << 10));
     assertThat(harness.commits.usedBytes()).isEqualTo(20 << 10);
     harness.last(Command.Commit.class).runs().get(0).messages().release();
+    assertThat(harness.commits.usedBytes()).isZero();
+  }
+
+  @Test
+  void theRunsOfACommitCountWithTheirHeap() {
+    List<Frame.StagedRun> runs = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      runs.add(new Frame.StagedRun(40, true, 1, run(100)));
+    }
+    harness.send(new Frame.Commit(10, 1, 10, runs, List.of()));
+    assertThat(harness.commits.usedBytes()).isBetween(100 * 300L, 100 * 500L);
+    harness.last(Command.Commit.class).runs().forEach(each -> each.messages().release());
     assertThat(harness.commits.usedBytes()).isZero();
   }
 
@@ -101,6 +115,44 @@ class LongFramesTest {
     second.channel.close();
     second.commits.giveBack(90 << 10);
     assertThat(second.commits.usedBytes()).isZero();
+  }
+
+  @Test
+  void aFrameThatDoesNotArriveKeepsItsRoomOnlyWhileNobodyWantsIt() {
+    ByteBuf bytes = encode(commit(10, 20 << 10));
+    harness.sendBytes(bytes.readBytes(100));
+    bytes.release();
+    for (int i = 0; i < 5; i++) {
+      passes(InboundGate.ARRIVAL_MILLIS);
+      assertThat(harness.channel.isActive()).isTrue();
+    }
+    harness.commits.keep(90 << 10);
+    assertThat(harness.commits.take(20 << 10, () -> {})).isFalse();
+    harness.channel.advanceTimeBy(InboundGate.ARRIVAL_MILLIS, TimeUnit.MILLISECONDS);
+    harness.channel.runScheduledPendingTasks();
+    assertThat(harness.goodbye().text()).contains("has not arrived", "others wait");
+    assertThat(harness.commits.usedBytes()).isEqualTo(90 << 10);
+  }
+
+  private void passes(int millis) {
+    harness.channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+    harness.channel.runScheduledPendingTasks();
+    harness.sendBytes(Unpooled.buffer().writeZero(1)); // one more of its bytes
+  }
+
+  @Test
+  void framesThatArriveInTimeAreNotEndedThoughOthersWait() {
+    harness.commits.keep(70 << 10);
+    harness.commits.take(100 << 10, () -> {});
+    for (int i = 10; i < 20; i++) {
+      ByteBuf bytes = encode(commit(i, 15 << 10));
+      harness.sendBytes(bytes.readBytes(100));
+      harness.channel.advanceTimeBy(InboundGate.ARRIVAL_MILLIS - 1_000, TimeUnit.MILLISECONDS);
+      harness.channel.runScheduledPendingTasks();
+      harness.sendBytes(bytes);
+      harness.last(Command.Commit.class).runs().get(0).messages().release();
+      assertThat(harness.channel.isActive()).isTrue();
+    }
   }
 
   @Test

@@ -1,0 +1,43 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.OwnedBy;
+
+/** A commit that waits for numbers below its own, or for room. */
+@OwnedBy("shard")
+final class WaitingCommit {
+  private static final long UNMARKED = -1;
+
+  private final long sinceNanos;
+  private Command.Commit commit;
+  private long mark = UNMARKED;
+
+  WaitingCommit(Command.Commit commit, long sinceNanos) {
+    this.commit = commit;
+    this.sinceNanos = sinceNanos;
+  }
+
+  /** What waits. */
+  Command.Commit commit() {
+    return commit;
+  }
+
+  /** When it came. */
+  long sinceNanos() {
+    return sinceNanos;
+  }
+
+  /** The same commit has come again; what came before is to be released. */
+  Command.Commit replace(Command.Commit again) {
+    Command.Commit before = commit;
+    commit = again;
+    return before;
+  }
+
+  /** Whether all publishes that its sender sent before it have left the mailbox. */
+  boolean isBehindAllOfBefore(CommandQueue queue) {
+    if (mark == UNMARKED) {
+      mark = queue.offeredOthers();
+    }
+    return !queue.hasPublishesOfBefore(mark);
+  }
+}
