@@ -210,9 +210,7 @@ class ServerTest {
       assertThatThrownBy(() -> Server.start(elsewhere(each.key, each.value), false, password -> {}))
           .isInstanceOf(IOException.class)
           .hasMessageContainingAll(
-              "cannot listen on 127.0.0.1:" + each.port + ": ",
-              "in use; another process listens there",
-              each.keys);
+              "port " + each.port + " on 127.0.0.1 is in use by another process; ", each.keys);
     }
   }
 

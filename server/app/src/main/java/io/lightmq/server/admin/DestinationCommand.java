@@ -1,5 +1,8 @@
 package io.lightmq.server.admin;
 
+import io.lightmq.wire.entry.NearNames;
+import io.lightmq.wire.entry.Printable;
+import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -34,11 +37,14 @@ public final class DestinationCommand implements Runnable {
           return kind;
         }
       }
+      List<String> near = NearNames.of(text, List.of("queue", "topic"), 1);
       throw new TypeConversionException(
           "'"
-              + text
-              + "' is neither queue nor topic; write the kind before the name, as in: queue "
-              + text);
+              + Printable.of(text)
+              + "' is neither queue nor topic; "
+              + (near.isEmpty()
+                  ? "write the kind before the name, as in: queue " + Printable.of(text)
+                  : "the nearest is " + near.get(0)));
     }
   }
 
