@@ -99,9 +99,20 @@ final class BrokerOptions {
     if (secret != null && secret.isEmpty()) {
       throw wrong("the password is empty; a password has at least one character");
     }
+    Object parsed;
     String answer;
+    String unknown = null;
     try (AdminLink link = AdminLink.open(at, of, secret == null ? null : who, secret)) {
-      answer = link.run(verb, arguments.all());
+      try {
+        answer = link.run(verb, arguments.all());
+      } catch (AdminException e) {
+        String more = NameCheck.afterRefusal(link, verb, arguments, e);
+        throw more == null ? e : new AdminException(e.code(), e.getMessage() + "; " + more);
+      }
+      parsed = Json.parse(answer);
+      if (parsed != null) {
+        unknown = NameCheck.afterNothing(link, verb, arguments, parsed);
+      }
     } catch (AdminException e) {
       boolean nobody = e.code() == FaultCode.CLOSING;
       err.println((nobody ? "" : e.code() + ": ") + e.getMessage());
@@ -116,7 +127,10 @@ final class BrokerOptions {
         default -> REFUSED;
       };
     }
-    Object parsed = Json.parse(answer);
+    if (unknown != null && !json) {
+      err.println(unknown);
+      return REFUSED;
+    }
     out.print(json ? Printable.escaped(answer) + "\n" : TextTable.of(parsed));
     out.flush();
     if (parsed instanceof Map<?, ?> map) {
