@@ -176,4 +176,18 @@ class WordsOfTheCommandLineTest {
     assertThat(execute("run --data " + file.resolve("data"))).isEqualTo(3);
     assertThat(err.toString()).contains("cannot create the data directory " + file);
   }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "tier = 'hihg' -> high",
+        "tier = 'balancd' -> balanced",
+        "redelivery-order = 'nonblocking' -> non-blocking"
+      })
+  void aMistypedSettingOfTheConfigurationIsAnsweredWithTheNearest(String line) throws IOException {
+    String[] parts = line.split(" -> ");
+    Path config = Files.writeString(directory.resolve("c.toml"), "[destinations]\n" + parts[0]);
+    assertThat(execute("run --config " + config)).isEqualTo(2);
+    assertThat(err.toString()).contains("c.toml line 2", "the nearest is '" + parts[1] + "'");
+  }
 }
