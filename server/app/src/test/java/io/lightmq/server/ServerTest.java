@@ -145,7 +145,7 @@ class ServerTest {
             "dead-letters: no dead letters",
             "delayed: no delayed messages",
             "destination: no destinations",
-            "link: links        1",
+            "link: links          1",
             "subscription: no subscriptions",
             "user: NAME   ROLES");
   }
@@ -304,7 +304,7 @@ class ServerTest {
   void statusTellsVersionTimeConnectionsBacklogAndRoom() {
     assertThat(lightmq("status")).as(err.toString()).isZero();
     assertThat(out.toString())
-        .contains("version", "upSeconds", "connections", "backlog", "diskUsableBytes", "pid")
+        .contains("version", "up seconds", "connections", "backlog", "disk usable bytes", "pid")
         .contains(String.valueOf(ProcessHandle.current().pid()));
   }
 
