@@ -35,8 +35,7 @@ build() {
   echo "First LightMQ is compiled, without its tests: $modules and what they need." >&2
   echo "That takes a minute or two; the first time Maven and the libraries are fetched too." >&2
   (
-    cd "$root" && ./mvnw -B -ntp -pl "$modules" -am -DskipTests -Dtest.compile.skip=true \
-      -Dspotless.check.skip=true -Djacoco.skip=true "$@" package
+    cd "$root" && ./mvnw -B -ntp -Pquick -pl "$modules" -am "$@" package
     echo "exit code $?"
   ) 2>&1 | while IFS= read -r line; do
     case $line in

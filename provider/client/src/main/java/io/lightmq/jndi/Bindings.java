@@ -68,6 +68,7 @@ final class Bindings {
   /** All bindings of an environment. */
   static Folder of(Hashtable<?, ?> environment) throws NamingException {
     Bindings bindings = new Bindings(environment);
+    NearKeys.check(bindings.properties.entries().keySet());
     bindings.bindDestinations();
     bindings.bindFactories();
     return bindings.root;

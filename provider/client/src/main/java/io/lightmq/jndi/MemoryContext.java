@@ -38,6 +38,7 @@ final class MemoryContext implements Context {
   private static final LightmqObjectFactory OBJECTS = new LightmqObjectFactory();
   private static final int MAX_LINKS = 32;
   private static final int MAX_TOLD = 20;
+  private static final int MAX_COMPARED = 1_000;
 
   private final Hashtable<Object, Object> environment;
   private final Folder root;
@@ -143,8 +144,11 @@ final class MemoryContext implements Context {
   private NameNotFoundException notFound(Folder at, List<String> parts, int missing)
       throws NamingException {
     String name = Names.text(parts);
-    List<String> bound = new ArrayList<>(at.copy().keySet());
-    List<String> near = NearNames.of(parts.get(missing), bound, 3);
+    String above = missing == 0 ? "" : Names.text(parts.subList(0, missing)) + "/";
+    List<String> bound = at.copy().keySet().stream().map(each -> above + each).toList();
+    List<String> known = new ArrayList<>();
+    addNames("", folder, known);
+    List<String> near = NearNames.of(name, known, 3);
     NameNotFoundException failed =
         new NameNotFoundException(
             "'"
@@ -163,6 +167,20 @@ final class MemoryContext implements Context {
     failed.setResolvedName(Names.composite(parts.subList(0, missing)));
     failed.setRemainingName(Names.composite(parts.subList(missing, parts.size())));
     return failed;
+  }
+
+  /** The names below a level, in full and of things, not of levels; the first thousand. */
+  private static void addNames(String above, Folder at, List<String> names) {
+    for (Map.Entry<String, Object> each : at.copy().entrySet()) {
+      if (names.size() >= MAX_COMPARED) {
+        return;
+      }
+      if (each.getValue() instanceof Folder below) {
+        addNames(above + each.getKey() + "/", below, names);
+      } else {
+        names.add(above + each.getKey());
+      }
+    }
   }
 
   private static NotContextException notContext(List<String> parts, Object object) {

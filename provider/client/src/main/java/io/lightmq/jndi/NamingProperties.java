@@ -2,8 +2,10 @@ package io.lightmq.jndi;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Hashtable;
 import java.util.Locale;
@@ -92,14 +94,25 @@ record NamingProperties(Map<String, String> entries, @Nullable String brokerUrl)
     } catch (IOException | IllegalArgumentException e) {
       NamingException failed =
           new NamingException(
-              "java.naming.provider.url: the naming file "
-                  + url
-                  + " cannot be read: "
-                  + e
+              "java.naming.provider.url: "
+                  + reason(url, e)
                   + "; a broker is written lightmq://host:7654");
       failed.setRootCause(e);
       throw failed;
     }
+  }
+
+  /** A file system's exceptions often say no more than the name, their class is the reason. */
+  private static String reason(String url, Exception failure) {
+    if (failure instanceof NoSuchFileException missing) {
+      return "there is no naming file " + missing.getFile();
+    }
+    String text = failure.getMessage();
+    String why =
+        failure instanceof AccessDeniedException
+            ? "permission denied"
+            : text == null ? failure.getClass().getSimpleName() : text;
+    return "the naming file " + url + " cannot be read: " + why;
   }
 
   private static InputStream open(String url) throws IOException {

@@ -258,7 +258,11 @@ public final class ScriptedBroker implements AutoCloseable {
   }
 
   public String uri(String options) {
-    return "lightmq://127.0.0.1:" + port() + "?reconnectDelayMillis=5&lingerMillis=1000" + options;
+    StringBuilder uri = new StringBuilder("lightmq://127.0.0.1:" + port() + "?failover=true");
+    for (String each : List.of("&reconnectDelayMillis=5", "&lingerMillis=1000")) {
+      uri.append(options.contains(each.substring(0, each.indexOf('=') + 1)) ? "" : each);
+    }
+    return uri.append(options).toString().replace("?failover=true&", "?");
   }
 
   private void accept() {

@@ -107,7 +107,7 @@ class MemoryContextTest {
     } catch (NameNotFoundException e) {
       failed = e;
     }
-    assertThat(failed).isNotNull().hasMessageContaining("did you mean orders?");
+    assertThat(failed).isNotNull().hasMessageContaining("did you mean a/orders?");
     assertThat(failed.getResolvedName()).hasToString("a");
     assertThat(failed.getRemainingName()).hasToString("order/x");
   }

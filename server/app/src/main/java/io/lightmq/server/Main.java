@@ -4,11 +4,13 @@ import io.lightmq.server.admin.DamagedCommand;
 import io.lightmq.server.admin.DeadLettersCommand;
 import io.lightmq.server.admin.DelayedCommand;
 import io.lightmq.server.admin.DestinationCommand;
+import io.lightmq.server.admin.Environment;
 import io.lightmq.server.admin.LinkCommand;
 import io.lightmq.server.admin.StatusCommand;
 import io.lightmq.server.admin.StopCommand;
 import io.lightmq.server.admin.SubscriptionCommand;
 import io.lightmq.server.admin.UserCommand;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -33,8 +35,7 @@ import picocli.CommandLine.Spec;
       DamagedCommand.class,
       Main.VersionCommand.class,
       SubscriptionCommand.class,
-      LinkCommand.class,
-      CommandLine.HelpCommand.class
+      LinkCommand.class
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
@@ -46,7 +47,13 @@ import picocli.CommandLine.Spec;
       "70:the broker ended after a failure of its disk or a bug; its log has the reason",
       "143:the broker was stopped with SIGTERM; with lightmq stop it ends with 0"
     })
-public final class Main implements Runnable {
+public final class Main implements Runnable, Environment {
+  private final Map<String, String> variables;
+
+  private Main(Map<String, String> variables) {
+    this.variables = variables;
+  }
+
   @Spec CommandSpec spec = CommandSpec.create();
 
   /** The version that the build has put into the manifest. */
@@ -76,11 +83,27 @@ public final class Main implements Runnable {
   }
 
   static CommandLine commandLine() {
+    return commandLine(System.getenv());
+  }
+
+  static CommandLine commandLine(Map<String, String> variables) {
     Mistakes mistakes = new Mistakes();
-    return new CommandLine(new Main())
+    CommandLine all = new CommandLine(new Main(variables));
+    for (CommandLine group : all.getSubcommands().values()) {
+      if (!group.getSubcommands().isEmpty()) {
+        group.addSubcommand(new Help());
+      }
+    }
+    return all.addSubcommand(new Help())
         .setCaseInsensitiveEnumValuesAllowed(true)
+        .setExecutionStrategy(mistakes::execute)
         .setParameterExceptionHandler(mistakes)
         .setExecutionExceptionHandler(mistakes);
+  }
+
+  @Override
+  public Map<String, String> variables() {
+    return variables;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.lightmq.server;
 
+import io.lightmq.server.admin.Environment;
 import io.lightmq.wire.entry.NearNames;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -32,18 +33,27 @@ final class Mistakes implements IParameterExceptionHandler, IExecutionExceptionH
     throw failure; // an error of this program, with all that tells where it is
   }
 
+  /** Runs a command that was understood, unless a password is among its arguments. */
+  int execute(ParseResult parsed) {
+    ParseResult last = parsed;
+    while (last.hasSubcommand()) {
+      last = last.subcommand();
+    }
+    CommandLine at = last.commandSpec().commandLine();
+    if (Secrets.refusal(parsed.originalArgs(), last.commandSpec()) != null) {
+      throw new ParameterException(at, "a password is among the arguments");
+    }
+    Environment.of(last.commandSpec()).strangers().forEach(at.getErr()::println);
+    at.getErr().flush();
+    return new CommandLine.RunLast().execute(parsed);
+  }
+
   @Override
   public int handleParseException(ParameterException mistake, String[] arguments) {
     CommandLine at = mistake.getCommandLine();
     PrintWriter err = at.getErr();
-    if (Arrays.stream(arguments).anyMatch(argument -> argument.startsWith("--password="))) {
-      err.println(
-          "A password on the command line can be read by every user of this machine. Give it with"
-              + " --password alone, which asks for it, with --password-file or in the environment"
-              + " variable LIGHTMQ_PASSWORD.");
-    } else {
-      err.println(text(mistake));
-    }
+    String refusal = Secrets.refusal(Arrays.asList(arguments), at.getCommandSpec());
+    err.println(refusal == null ? text(mistake) : refusal);
     err.println("Help: " + at.getCommandSpec().qualifiedName() + " --help");
     err.flush();
     return at.getCommandSpec().exitCodeOnInvalidInput();
@@ -57,7 +67,8 @@ final class Mistakes implements IParameterExceptionHandler, IExecutionExceptionH
     return String.valueOf(mistake.getMessage());
   }
 
-  private static String unknown(String argument, CommandSpec at) {
+  /** What to say about a word that is no option, or no command, of a command. */
+  static String unknown(String argument, CommandSpec at) {
     boolean option = argument.startsWith("-");
     List<String> known = new ArrayList<>();
     if (option) {
@@ -68,7 +79,10 @@ final class Mistakes implements IParameterExceptionHandler, IExecutionExceptionH
       known.addAll(at.subcommands().keySet());
     }
     if (!option && known.isEmpty()) {
-      return "'" + argument + "' is one argument too many for " + at.qualifiedName();
+      String secret = Secrets.oneTooMany(at);
+      return secret != null
+          ? secret
+          : "'" + argument + "' is one argument too many for " + at.qualifiedName();
     }
     String name = option && argument.indexOf('=') > 0 ? before(argument) : argument;
     return "'"

@@ -77,7 +77,13 @@ final class RunCommand implements Callable<Integer> {
               });
     } catch (IOException e) {
       log.debug("The broker cannot start", e);
-      err.println("The broker cannot start: " + FileFaults.text(e));
+      Path directory = settings.dataDirectory();
+      err.println(
+          "The broker cannot start: "
+              + (Files.isDirectory(directory)
+                  ? ""
+                  : "cannot create the data directory " + directory + ": ")
+              + FileFaults.text(e));
       return CANNOT_START;
     }
     out.println(server.readyLine());

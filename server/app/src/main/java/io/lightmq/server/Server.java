@@ -98,9 +98,19 @@ final class Server implements AutoCloseable {
     try {
       return listen(config, newUsers, newPassword);
     } catch (CannotListenException e) {
-      throw new IOException(
-          e.getMessage() + "; the address is set by " + config.keysOf(e.address()), e);
+      throw new IOException(text(e) + "; the address is set by " + config.keysOf(e.address()), e);
     }
+  }
+
+  private static String text(CannotListenException failure) {
+    return String.valueOf(failure.getMessage()).contains("in use")
+            && failure.address() instanceof InetSocketAddress address
+        ? "port "
+            + address.getPort()
+            + " on "
+            + address.getHostString()
+            + " is in use by another process"
+        : String.valueOf(failure.getMessage());
   }
 
   private static Server listen(ServerConfig config, boolean newUsers, Consumer<String> newPassword)
@@ -151,8 +161,8 @@ final class Server implements AutoCloseable {
     for (SocketAddress address : addresses) {
       if (address instanceof InetSocketAddress inet && !inet.getAddress().isLoopbackAddress()) {
         log.warn(
-            "Others can reach {}, and nothing there is encrypted: messages and all but passwords can"
-                + " be read and changed on the way; keep it to a network that you trust",
+            "Others can reach {}, and nothing there is encrypted: messages and all but passwords"
+                + " can be read and changed on the way; keep it to a network that you trust",
             CannotListenException.show(address));
       }
     }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.lightmq.server.config.ServerConfig;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationKind;
+import io.lightmq.wire.entry.DestinationName;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -142,7 +145,7 @@ class ServerTest {
             "dead-letters: no dead letters",
             "delayed: no delayed messages",
             "destination: no destinations",
-            "link: links        1",
+            "link: links          1",
             "subscription: no subscriptions",
             "user: NAME   ROLES");
   }
@@ -210,9 +213,7 @@ class ServerTest {
       assertThatThrownBy(() -> Server.start(elsewhere(each.key, each.value), false, password -> {}))
           .isInstanceOf(IOException.class)
           .hasMessageContainingAll(
-              "cannot listen on 127.0.0.1:" + each.port + ": ",
-              "in use; another process listens there",
-              each.keys);
+              "port " + each.port + " on 127.0.0.1 is in use by another process; ", each.keys);
     }
   }
 
@@ -303,7 +304,7 @@ class ServerTest {
   void statusTellsVersionTimeConnectionsBacklogAndRoom() {
     assertThat(lightmq("status")).as(err.toString()).isZero();
     assertThat(out.toString())
-        .contains("version", "upSeconds", "connections", "backlog", "diskUsableBytes", "pid")
+        .contains("version", "up seconds", "connections", "backlog", "disk usable bytes", "pid")
         .contains(String.valueOf(ProcessHandle.current().pid()));
   }
 
@@ -324,6 +325,59 @@ class ServerTest {
     assertThat(err.toString()).contains("there is no destination oders; did you mean orders?");
     assertThat(command("show", "topic", "oders")).isEqualTo(1);
     assertThat(err.toString()).doesNotContain("did you mean");
+  }
+
+  private String refused(String line) {
+    assertThat(execute(passwordFile.toString(), List.of(line.split(" "))))
+        .as(line + ": " + out + err)
+        .isEqualTo(1);
+    return err.toString();
+  }
+
+  @Test
+  void aNameThatMatchesNothingIsToldWithTheNearestAndIsNoEmptyList() throws Exception {
+    assertThat(command("create", "queue", "objects")).as(err.toString()).isZero();
+    assertThat(command("create", "queue", "later")).isZero();
+    assertThat(command("create", "topic", "prices")).isZero();
+    assertThat(refused("destination show topic objects")).contains("objects is a queue");
+    assertThat(refused("destination purge topic objects")).contains("objects is a queue");
+    assertThat(refused("subscription list --topic price"))
+        .contains("there is no topic price; the nearest is prices");
+    assertThat(refused("subscription list --topic objects")).contains("objects is a queue");
+    assertThat(refused("delayed list --destination laterr"))
+        .contains("there is no destination laterr; the nearest is later");
+    assertThat(refused("damaged list laterr")).contains("the nearest is later");
+    assertThat(refused("damaged retry laterr")).contains("the nearest is later");
+    assertThat(refused("dead-letters list --destination laterr")).contains("nearest is later");
+    assertThat(refused("link list --owner amdin")).contains("no link", "the nearest is admin");
+    assertThat(refused("link drop --owner amdin --older-than 1m"))
+        .contains("no link belongs to the user amdin; the nearest is admin");
+    assertThat(
+            execute(passwordFile.toString(), List.of("subscription", "list", "--topic", "prices")))
+        .isZero();
+    assertThat(out.toString()).isEqualTo("no subscriptions\n");
+  }
+
+  @Test
+  void aMistypedSubscriptionIsAnsweredWithTheNearest() throws Exception {
+    try (RawLink link = RawLink.to(server.addresses().get(0), RawLink.At.OPEN, "")) {
+      link.send(
+          new Frame.AttachConsumer(
+              3,
+              1,
+              1,
+              new DestinationName(DestinationKind.TOPIC, "prices"),
+              Frame.Subscribe.SHARED_DURABLE,
+              "daily",
+              null,
+              false,
+              false));
+      assertThat(link.read()).isInstanceOf(Frame.ConsumerAttached.class);
+    }
+    assertThat(refused("subscription delete dail")).contains("the nearest is daily");
+    assertThat(refused("subscription delete daily --client-id desk"))
+        .contains("there is one without a client id");
+    assertThat(refused("subscription list --client-id desk")).contains("client id desk");
   }
 
   @Test

@@ -1,13 +1,16 @@
 package io.lightmq.client.link;
 
+import io.lightmq.wire.entry.NearNames;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A connection URI, taken apart: {@code lightmq://host:7654,host2?option=value}, {@code
@@ -54,6 +57,7 @@ public record ClientUri(
    * @throws IllegalArgumentException if it has none of the three forms
    */
   public static ClientUri parse(String text) {
+    refuseBlanks(text);
     int question = text.indexOf('?');
     String head = question < 0 ? text : text.substring(0, question);
     Map<String, String> options =
@@ -76,7 +80,36 @@ public record ClientUri(
     throw new IllegalArgumentException(
         "the URI '"
             + head
-            + "' is none of lightmq://host:port, lightmq:mem:name and lightmq:file:/directory");
+            + "' is none of lightmq://host:port, lightmq:mem:name and lightmq:file:/directory"
+            + nearest(head));
+  }
+
+  /**
+   * Blanks come from files and copies, nobody sees them, and no host or path is meant to have them.
+   */
+  private static void refuseBlanks(String text) {
+    int question = text.indexOf('?');
+    String head = question < 0 ? text : text.substring(0, question);
+    if (!head.equals(head.strip())) {
+      throw new IllegalArgumentException(
+          "the URI '" + head.strip() + "' has a blank before or behind it");
+    }
+  }
+
+  /** The form that was probably meant. */
+  private static String nearest(String head) {
+    int slashes = head.indexOf("://");
+    if (slashes >= 0) {
+      return "; write lightmq://" + head.substring(slashes + 3);
+    }
+    String rest = head.regionMatches(true, 0, "lightmq:", 0, 8) ? head.substring(8) : head;
+    int colon = rest.indexOf(':');
+    String word = colon < 0 ? rest : rest.substring(0, colon);
+    List<String> near = NearNames.of(word, List.of("mem", "file"), 1);
+    if (!near.isEmpty()) {
+      return "; write lightmq:" + near.get(0) + (colon < 0 ? "" : rest.substring(colon));
+    }
+    return rest.matches("[A-Za-z0-9._-]+(:[0-9]+)?") ? "; write lightmq://" + rest : "";
   }
 
   /** Refuses {@code user:password@host} without repeating the secret, whatever is in it. */
@@ -127,6 +160,7 @@ public record ClientUri(
 
   private static Map<String, String> parseOptions(String query) {
     Map<String, String> options = new LinkedHashMap<>();
+    Set<String> names = new HashSet<>();
     for (String pair : query.split("&", -1)) {
       if (pair.isEmpty()) {
         continue;
@@ -138,7 +172,17 @@ public record ClientUri(
                 + (options.size() + 1)
                 + " of the URI has no '=value'; in a value write & as %26");
       }
-      options.put(decode(pair.substring(0, equals)), decode(pair.substring(equals + 1)));
+      String name = decode(pair.substring(0, equals));
+      if (!pair.equals(pair.strip())) {
+        throw new IllegalArgumentException(
+            "option "
+                + name.strip()
+                + " of the URI has a blank before or behind it; write %20 for one in a value");
+      }
+      if (!names.add(name.toLowerCase(Locale.ROOT))) {
+        throw new IllegalArgumentException("option " + name + " is given twice in the URI");
+      }
+      options.put(name, decode(pair.substring(equals + 1)));
     }
     return options;
   }

@@ -196,7 +196,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
     answered = false;
     requests.resume();
     if (!first && state == State.OPEN) {
-      LOG.info("{}: connected again after {} attempts", settings.uri(), backoff.attempts());
+      LOG.warn("{}: connected again after {} attempts", settings.uri(), backoff.attempts());
       listener.restored();
     }
   }

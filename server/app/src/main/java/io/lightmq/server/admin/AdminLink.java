@@ -13,10 +13,12 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
@@ -26,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connection of the command line to a broker: blocking, one request at a time. A broker that says
- * nothing for 30 s is given up; one that shows signs of life is waited for, however long it takes,
- * and each of them is answered by one.
+ * nothing for 30 s is given up, a handshake that was cut off is tried once more; one that shows
+ * signs of life is waited for, however long it takes, and each of them is answered by one.
  */
 final class AdminLink implements AutoCloseable {
   private static final int CONNECT_MILLIS = 10_000;
@@ -46,37 +48,82 @@ final class AdminLink implements AutoCloseable {
   }
 
   /**
-   * Connects and authenticates.
+   * Connects and authenticates; once more if the handshake is cut off.
    *
    * @param user null to come without one
    * @throws AdminException if there is no broker, or it does not let this user in
    */
   static AdminLink open(String host, int port, @Nullable String user, @Nullable String password)
       throws AdminException {
+    String at = host + ":" + port;
+    for (int left = 1; ; left--) {
+      AdminLink link = connect(host, port, at);
+      try {
+        link.handshake(user, password);
+        return link;
+      } catch (SocketException | EOFException e) {
+        link.closeSocket();
+        if (left == 0) {
+          throw hungUp(at, FileFaults.text(e));
+        }
+      } catch (IOException e) {
+        link.closeSocket();
+        throw noAnswer(at, e);
+      } catch (ScramException | ProtocolException e) {
+        link.closeSocket();
+        throw new AdminException(FaultCode.PROTOCOL_ERROR, String.valueOf(e.getMessage()));
+      } catch (AdminException e) {
+        link.closeSocket();
+        if (!tookTooLong(e)) {
+          throw e;
+        }
+        if (left == 0) {
+          throw hungUp(at, String.valueOf(e.getMessage()));
+        }
+      }
+    }
+  }
+
+  private static AdminLink connect(String host, int port, String at) throws AdminException {
     Socket socket = new Socket();
     try {
       socket.connect(new InetSocketAddress(host, port), CONNECT_MILLIS);
       socket.setSoTimeout(ANSWER_MILLIS);
       socket.setTcpNoDelay(true);
-      AdminLink link = new AdminLink(socket);
-      link.handshake(user, password);
-      return link;
+      return new AdminLink(socket);
     } catch (UnknownHostException e) {
       closeQuietly(socket);
       throw new AdminException(
           FaultCode.CLOSING, "the host " + host + " is unknown; check --host for its spelling");
     } catch (IOException e) {
       closeQuietly(socket);
-      throw new AdminException(
-          FaultCode.CLOSING,
-          "no answer from a broker at " + host + ":" + port + ": " + FileFaults.text(e));
-    } catch (ScramException | ProtocolException e) {
-      closeQuietly(socket);
-      throw new AdminException(FaultCode.PROTOCOL_ERROR, String.valueOf(e.getMessage()));
-    } catch (AdminException e) {
-      closeQuietly(socket);
-      throw e;
+      throw noAnswer(at, e);
     }
+  }
+
+  private static AdminException noAnswer(String at, IOException why) {
+    return new AdminException(
+        FaultCode.CLOSING, "no answer from a broker at " + at + ": " + FileFaults.text(why));
+  }
+
+  /** On a busy machine a broker, or this program, may take longer than a handshake has time for. */
+  private static boolean tookTooLong(AdminException end) {
+    return end.code() == FaultCode.PROTOCOL_ERROR
+        && String.valueOf(end.getMessage()).contains("handshake took longer");
+  }
+
+  private static AdminException hungUp(String at, String why) {
+    return new AdminException(
+        FaultCode.CLOSING,
+        at
+            + " took the connection and hung up before the handshake was done, twice: "
+            + why
+            + ". A broker on a busy machine does so after limits.handshake-millis of its"
+            + " configuration, 5000 by default; try again, or raise it");
+  }
+
+  private void closeSocket() {
+    closeQuietly(socket);
   }
 
   private void handshake(@Nullable String user, @Nullable String password)
@@ -147,7 +194,7 @@ final class AdminLink implements AutoCloseable {
     }
     byte[] bytes = in.readNBytes(length);
     if (bytes.length < length) {
-      throw new IOException("the answer ended after " + bytes.length + " of " + length + " bytes");
+      throw new EOFException("the answer ended after " + bytes.length + " of " + length + " bytes");
     }
     return FrameCodec.decode(Unpooled.wrappedBuffer(bytes));
   }

@@ -49,7 +49,7 @@ public final class DamagedCommand implements Runnable {
 
   @Command(
       name = "retry",
-      description = "Reads it once more: what can be read now is delivered.",
+      description = "Reads what is set aside once more; what can be read now is delivered.",
       mixinStandardHelpOptions = true)
   int retry(@Mixin BrokerOptions broker, @Mixin Selection selection) {
     return broker.run("damaged.retry", selection.arguments());
@@ -57,7 +57,7 @@ public final class DamagedCommand implements Runnable {
 
   @Command(
       name = "drop",
-      description = "Gives it up for good, as if all had acknowledged it.",
+      description = "Gives up for good what is set aside, as if all had acknowledged it.",
       mixinStandardHelpOptions = true)
   int drop(@Mixin BrokerOptions broker, @Mixin Selection selection) {
     return broker.run("damaged.drop", selection.arguments());

@@ -54,7 +54,8 @@ public final class DeadLettersCommand implements Runnable {
 
   @Command(
       name = "show",
-      description = "Shows one with its headers, properties and the beginning of its body.",
+      description =
+          "Shows a dead letter with its headers, properties and the beginning of its body.",
       mixinStandardHelpOptions = true)
   int show(
       @Mixin BrokerOptions broker,
@@ -65,7 +66,7 @@ public final class DeadLettersCommand implements Runnable {
 
   @Command(
       name = "retry",
-      description = "Moves them back to where they came from, with no attempt counted.",
+      description = "Moves dead letters back to where they came from, with no attempt counted.",
       mixinStandardHelpOptions = true)
   int retry(
       @Mixin BrokerOptions broker,

@@ -47,7 +47,7 @@ public final class DelayedCommand implements Runnable {
 
   @Command(
       name = "cancel",
-      description = "Drops one, which is then never delivered.",
+      description = "Drops a delayed message, which is then never delivered.",
       mixinStandardHelpOptions = true)
   int cancel(
       @Mixin BrokerOptions broker,

@@ -1,5 +1,8 @@
 package io.lightmq.server.admin;
 
+import io.lightmq.wire.entry.NearNames;
+import io.lightmq.wire.entry.Printable;
+import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -34,11 +37,14 @@ public final class DestinationCommand implements Runnable {
           return kind;
         }
       }
+      List<String> near = NearNames.of(text, List.of("queue", "topic"), 1);
       throw new TypeConversionException(
           "'"
-              + text
-              + "' is neither queue nor topic; write the kind before the name, as in: queue "
-              + text);
+              + Printable.of(text)
+              + "' is neither queue nor topic; "
+              + (near.isEmpty()
+                  ? "write the kind before the name, as in: queue " + Printable.of(text)
+                  : "the nearest is " + near.get(0)));
     }
   }
 
@@ -70,24 +76,33 @@ public final class DestinationCommand implements Runnable {
     return broker.run("destination.list", new Arguments());
   }
 
-  @Command(name = "show", description = "Shows one in full.", mixinStandardHelpOptions = true)
+  @Command(
+      name = "show",
+      description = "Shows a queue or topic in full.",
+      mixinStandardHelpOptions = true)
   int show(@Mixin BrokerOptions broker, @Mixin Which which) {
     return broker.run("destination.show", which.arguments());
   }
 
-  @Command(name = "create", description = "Creates one.", mixinStandardHelpOptions = true)
+  @Command(
+      name = "create",
+      description = "Creates a queue or topic.",
+      mixinStandardHelpOptions = true)
   int create(@Mixin BrokerOptions broker, @Mixin Which which, @Mixin SettingOptions settings) {
     return broker.run("destination.create", which.arguments().with(settings.arguments()));
   }
 
-  @Command(name = "set", description = "Changes its settings.", mixinStandardHelpOptions = true)
+  @Command(
+      name = "set",
+      description = "Changes the settings of a queue or topic.",
+      mixinStandardHelpOptions = true)
   int set(@Mixin BrokerOptions broker, @Mixin Which which, @Mixin SettingOptions settings) {
     return broker.run("destination.set", which.arguments().with(settings.arguments()));
   }
 
   @Command(
       name = "delete",
-      description = "Deletes one with all its messages.",
+      description = "Deletes a queue or topic with all its messages.",
       mixinStandardHelpOptions = true)
   int delete(
       @Mixin BrokerOptions broker,
@@ -98,7 +113,7 @@ public final class DestinationCommand implements Runnable {
 
   @Command(
       name = "purge",
-      description = "Deletes its messages, but for those that consumers hold.",
+      description = "Deletes the messages of a queue or topic, but for those that consumers hold.",
       mixinStandardHelpOptions = true)
   int purge(@Mixin BrokerOptions broker, @Mixin Which which) {
     return broker.run("destination.purge", which.arguments());

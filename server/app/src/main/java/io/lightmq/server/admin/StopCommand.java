@@ -42,7 +42,7 @@ public final class StopCommand implements Callable<Integer> {
 
   /** A process of another machine or container is not seen; then being asked is all there is. */
   private void awaitEnd(Map<?, ?> answer) {
-    if (waitSeconds <= 0 || !isHere(broker.host) || !(answer.get("pid") instanceof Number pid)) {
+    if (waitSeconds <= 0 || !isHere(broker.host()) || !(answer.get("pid") instanceof Number pid)) {
       return;
     }
     Optional<ProcessHandle> process = ProcessHandle.of(pid.longValue());

@@ -43,7 +43,7 @@ public final class SubscriptionCommand implements Runnable {
 
   @Command(
       name = "delete",
-      description = "Deletes one with all that waits in it.",
+      description = "Deletes a subscription with all that waits in it.",
       mixinStandardHelpOptions = true)
   int delete(
       @Mixin BrokerOptions broker,

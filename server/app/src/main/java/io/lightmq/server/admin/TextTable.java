@@ -1,6 +1,7 @@
 package io.lightmq.server.admin;
 
 import io.lightmq.wire.entry.Printable;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class TextTable {
   private static final String GAP = "  ";
+  private static final String MILLIS = "Millis";
+  private static final Pattern BOUNDARY = Pattern.compile("(\\p{Lower})(\\p{Upper})");
+
+  /** In 2001: what is less is how long something takes. */
+  private static final long EARLIEST_MILLIS = 1_000_000_000_000L;
 
   private TextTable() {}
 
@@ -37,18 +44,28 @@ final class TextTable {
     StringBuilder text = new StringBuilder();
     List<List<String>> pairs = new ArrayList<>();
     Map<String, List<?>> tables = new LinkedHashMap<>();
+    Map<String, Map<?, ?>> objects = new LinkedHashMap<>();
     map.forEach(
-        (name, value) -> {
+        (key, value) -> {
+          String name = show(key);
           if (value instanceof List<?> list && !list.isEmpty() && list.get(0) instanceof Map) {
-            tables.put(show(name), list);
+            tables.put(words(name), list);
+          } else if (value instanceof Map<?, ?> object && !object.isEmpty()) {
+            objects.put(words(name), object);
           } else {
-            pairs.add(List.of(show(name), show(value)));
+            pairs.add(List.of(words(named(name, value)), show(name, value)));
           }
         });
     if (pairs.isEmpty() && tables.size() == 1) {
       return table(tables.values().iterator().next());
     }
     lines(pairs, text);
+    objects.forEach(
+        (name, object) -> {
+          List<List<String>> its = new ArrayList<>();
+          object.forEach((key, value) -> its.add(List.of(show(key), show(value))));
+          lines(its, text.append('\n').append(name).append('\n'));
+        });
     tables.forEach((name, list) -> text.append('\n').append(name).append('\n').append(table(list)));
     return text.toString();
   }
@@ -80,12 +97,12 @@ final class TextTable {
     }
     List<List<String>> rows = new ArrayList<>();
     if (!columns.isEmpty()) {
-      rows.add(columns.stream().map(TextTable::heading).toList());
+      rows.add(columns.stream().map(name -> heading(named(name, first(list, name)))).toList());
     }
     for (Object row : list) {
       rows.add(
           row instanceof Map<?, ?> map
-              ? columns.stream().map(name -> Printable.of(show(map.get(name)))).toList()
+              ? columns.stream().map(name -> Printable.of(show(name, map.get(name)))).toList()
               : List.of(Printable.of(show(row))));
     }
     StringBuilder text = new StringBuilder();
@@ -96,6 +113,32 @@ final class TextTable {
   /** {@code unresolvedLetters} is headed {@code UNRESOLVED-LETTERS}. */
   private static String heading(String name) {
     return name.replaceAll("(\\p{Lower})(\\p{Upper})", "$1-$2").toUpperCase(Locale.ROOT);
+  }
+
+  /** {@code publishedSinceStart} is {@code published since start}. */
+  private static String words(String name) {
+    return BOUNDARY
+        .matcher(name)
+        .replaceAll(found -> found.group(1) + " " + found.group(2).toLowerCase(Locale.ROOT));
+  }
+
+  private static @Nullable Object first(List<?> rows, String name) {
+    return rows.get(0) instanceof Map<?, ?> row ? row.get(name) : null;
+  }
+
+  /** A point in time needs no unit: {@code enqueuedMillis} is {@code enqueued}. */
+  private static String named(String name, @Nullable Object value) {
+    return isTime(name, value) ? name.substring(0, name.length() - MILLIS.length()) : name;
+  }
+
+  private static boolean isTime(String name, @Nullable Object value) {
+    return name.endsWith(MILLIS) && value instanceof Long millis && millis >= EARLIEST_MILLIS;
+  }
+
+  private static String show(String name, @Nullable Object value) {
+    return isTime(name, value) && value instanceof Long millis
+        ? Instant.ofEpochMilli(millis).toString()
+        : show(value);
   }
 
   private static void lines(List<List<String>> rows, StringBuilder text) {
@@ -119,6 +162,9 @@ final class TextTable {
 
   private static String show(@Nullable Object value) {
     if (value == null) {
+      return "-";
+    }
+    if (value instanceof Map<?, ?> map && map.isEmpty()) {
       return "-";
     }
     if (value instanceof List<?> list) {

@@ -5,11 +5,8 @@ import io.lightmq.core.storage.NioDisk;
 import io.lightmq.node.security.UserStore;
 import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.scram.ScramCredential;
-import java.io.BufferedReader;
 import java.io.Console;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -201,7 +198,13 @@ public final class UserCommand implements Runnable {
 
   private ScramCredential credential(NewPassword from, String name) {
     String password = newPassword(from.file, name);
-    if (password.isEmpty() || password.length() > MAX_PASSWORD_CHARS) {
+    if (password.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "no password given; use --new-password-file or the environment variable"
+              + " LIGHTMQ_NEW_PASSWORD, or type it when it is asked for");
+    }
+    if (password.length() > MAX_PASSWORD_CHARS) {
       throw new ParameterException(
           spec.commandLine(),
           "a password has 1 to "
@@ -217,22 +220,20 @@ public final class UserCommand implements Runnable {
       if (file != null && !file.toString().equals("-")) {
         return Files.readString(file).lines().findFirst().orElse("");
       }
-      String environment = System.getenv("LIGHTMQ_NEW_PASSWORD");
+      String environment = Environment.of(spec).variables().get("LIGHTMQ_NEW_PASSWORD");
       if (file == null && environment != null) {
         return environment;
       }
       Console console = file == null ? System.console() : null;
-      return console == null ? firstLine() : asked(console, name);
+      if (console != null) {
+        return asked(console, name);
+      }
+      String line = BrokerOptions.firstLine();
+      return line == null ? "" : line;
     } catch (IOException e) {
       throw new ParameterException(
           spec.commandLine(), "cannot read the new password: " + FileFaults.text(e), e);
     }
-  }
-
-  private static String firstLine() throws IOException {
-    String line =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
-    return line == null ? "" : line;
   }
 
   private String asked(Console console, String name) {

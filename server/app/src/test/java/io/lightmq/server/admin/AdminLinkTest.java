@@ -1,10 +1,12 @@
 package io.lightmq.server.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -93,6 +95,68 @@ class AdminLinkTest {
         assertThat(alive.get(40, TimeUnit.SECONDS)).isEqualTo(5);
         assertThat(answer.get(20, TimeUnit.SECONDS)).isEqualTo("{}");
       }
+    }
+  }
+
+  /** What a broker does to a client whose handshake takes too long. */
+  private static void hangUp(ServerSocket listener) throws IOException {
+    try (Socket socket = listener.accept()) {
+      socket.setSoTimeout(20_000);
+      read(new DataInputStream(socket.getInputStream()));
+      send(
+          socket,
+          new Frame.Goodbye(FaultCode.PROTOCOL_ERROR, "the handshake took longer than 5000 ms"));
+    }
+  }
+
+  private interface Script {
+    void play() throws IOException;
+  }
+
+  private CompletableFuture<Void> play(Script... scripts) {
+    CompletableFuture<Void> played = new CompletableFuture<>();
+    threads.execute(
+        () -> {
+          try {
+            for (Script script : scripts) {
+              script.play();
+            }
+            played.complete(null);
+          } catch (IOException | RuntimeException e) {
+            played.completeExceptionally(e);
+          }
+        });
+    return played;
+  }
+
+  @Test
+  void aHandshakeThatABusyBrokerCutsOffIsTriedOnceMore() throws Exception {
+    try (ServerSocket listener = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+      CompletableFuture<Void> played = play(() -> hangUp(listener), () -> serve(listener));
+      try (AdminLink link = AdminLink.open("127.0.0.1", listener.getLocalPort(), null, null)) {
+        assertThat(run(link)).isEqualTo("{}");
+      }
+      played.get(20, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void aBrokerThatHangsUpTwiceIsSaidToHaveAnsweredAndWhichSettingCounts() throws Exception {
+    try (ServerSocket listener = new ServerSocket(0, 2, InetAddress.getLoopbackAddress())) {
+      CompletableFuture<Void> played = play(() -> hangUp(listener), () -> hangUp(listener));
+      String at = "127.0.0.1:" + listener.getLocalPort();
+      assertThatThrownBy(
+              () -> AdminLink.open("127.0.0.1", listener.getLocalPort(), "admin", "secret"))
+          .hasMessageContaining(at + " took the connection and hung up")
+          .hasMessageContaining("the handshake took longer than 5000 ms")
+          .hasMessageContaining("limits.handshake-millis")
+          .hasMessageNotContaining("no answer");
+      played.get(20, TimeUnit.SECONDS);
+      played = play(() -> listener.accept().close(), () -> listener.accept().close());
+      assertThatThrownBy(() -> AdminLink.open("127.0.0.1", listener.getLocalPort(), null, null))
+          .hasMessageContaining(at + " took the connection and hung up")
+          .hasMessageContaining("limits.handshake-millis");
+      played.get(20, TimeUnit.SECONDS);
     }
   }
 

@@ -99,6 +99,43 @@ class TextTableTest {
   }
 
   @Test
+  void namesOfValuesAreWordsAndAnObjectWithinIsATableOfItsOwn() {
+    assertThat(
+            show(
+                "{\"publishedSinceStart\":3,\"settings\":{\"tier\":\"high\",\"max-attempts\":10},"
+                    + "\"delayed\":0,\"properties\":{\"myKey\":\"v\"},\"none\":{}}"))
+        .isEqualTo(
+            """
+            published since start  3
+            delayed                0
+            none                   -
+
+            settings
+            tier          high
+            max-attempts  10
+
+            properties
+            myKey  v
+            """);
+  }
+
+  @Test
+  void aPointInTimeIsShownAsOne() {
+    assertThat(show("[{\"enqueuedMillis\":1764500000123,\"ageSeconds\":5}]"))
+        .isEqualTo(
+            """
+            ENQUEUED                  AGE-SECONDS
+            2025-11-30T10:53:20.123Z  5
+            """);
+    assertThat(show("{\"dueMillis\":1764500000000,\"waitMillis\":50}"))
+        .isEqualTo(
+            """
+            due          2025-11-30T10:53:20Z
+            wait millis  50
+            """);
+  }
+
+  @Test
   void headingsOfSeveralWordsAreReadable() {
     assertThat(show("[{\"unresolvedLetters\":1,\"messageId\":2}]"))
         .startsWith("UNRESOLVED-LETTERS  MESSAGE-ID\n");
