@@ -162,6 +162,7 @@ class NamedRangesTest {
         assertThat(NamedHeap.of(harness.last(Command.Begun.class).named()))
             .as("%d consumers of %d ranges", consumers, ranges)
             .isLessThanOrEqualTo(Math.max(most, 512));
+        harness.peer().carriedOut();
         carryOutAll();
       }
     }
