@@ -54,8 +54,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private Consumer<String> refusing = reason -> {};
   private boolean off;
   private boolean waiting;
+
   /** The first frame of what is held has begun and has not asked for room yet. */
   private boolean unasked;
+
   private boolean watching;
   private int headBytes;
   private int length;
@@ -160,6 +162,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       }
       if (off) {
         return true;
+      }
+      if (stopped()) {
+        forward(ctx, bytes, end - 1);
+        return false;
       }
       waiting = !named.take(namedBytes, admitted);
       if (waiting) {
