@@ -11,7 +11,6 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +40,7 @@ final class LinkAdministration {
   private final Recorder recorder;
   private final Publishing.Admission admission;
   private final TurnTime time;
-  private final Executor nextTurn;
+  private final VerbTurns turns;
 
   LinkAdministration(
       ShardState state,
@@ -49,13 +48,13 @@ final class LinkAdministration {
       Recorder recorder,
       Publishing.Admission admission,
       TurnTime time,
-      Executor nextTurn) {
+      VerbTurns turns) {
     this.state = state;
     this.sessions = sessions;
     this.recorder = recorder;
     this.admission = admission;
     this.time = time;
-    this.nextTurn = nextTurn;
+    this.turns = turns;
   }
 
   /** The arguments that a verb may have. */
@@ -210,7 +209,7 @@ final class LinkAdministration {
         look(rest.next());
       }
       if (rest.hasNext()) {
-        nextTurn.execute(this::step);
+        turns.later(command, this::step);
       } else {
         end();
       }
