@@ -86,36 +86,52 @@ public final class DamagedMessages {
     }
   }
 
-  /** What exists of a range, and is held for one subscription from now on as far as it is free. */
-  public List<SequenceRange> hold(Subscription subscription, Lane lane, long from, long through) {
+  /** What of a range is free is held for one subscription from now on. */
+  public void hold(Subscription subscription, Lane lane, long from, long through) {
     subscription.cursor(lane).hold(from, through + 1);
-    List<SequenceRange> existing = new ArrayList<>();
-    addExisting(lane, from, through, existing);
-    return existing;
   }
 
-  /** The same for all subscriptions, of what is not set aside yet. */
-  public List<SequenceRange> hold(Lane lane, long from, long through) {
-    List<SequenceRange> existing = new ArrayList<>();
-    long at = lane.aside.nextAbsent(from);
-    while (at <= through) {
-      long end = lane.aside.nextPresent(at, through + 1);
+  /** The same for all subscriptions. */
+  public void hold(List<SequenceRange> ranges) {
+    for (SequenceRange range : ranges) {
+      Lane lane = destination.lane(range.lane());
       for (Subscription each : destination.subscriptions()) {
-        each.cursor(lane).hold(at, end);
+        if (lane != null) {
+          each.cursor(lane).hold(range.from(), end(range));
+        }
       }
-      addExisting(lane, at, end - 1, existing);
-      at = lane.aside.nextAbsent(end);
     }
-    return existing;
   }
 
-  private static void addExisting(Lane lane, long from, long through, List<SequenceRange> to) {
-    for (long at = lane.extents.ceiling(from); at <= through && lane.exists(at); ) {
-      long end = Math.min(through + 1, lane.extents.extentEnd(at));
-      int count = (int) Math.min(end - at, 1 << 30);
-      to.add(new SequenceRange(lane.code(), at, count));
-      at = lane.extents.ceiling(at + count);
+  /**
+   * Some of what exists and is not set aside.
+   *
+   * @param next the place behind what was looked at
+   */
+  public record Part(List<SequenceRange> ranges, long next) {}
+
+  /**
+   * What of a range exists and is not set aside yet, from its beginning on.
+   *
+   * @param most so many ranges, and so many steps
+   */
+  public Part notAside(Lane lane, long from, long through, int most) {
+    List<SequenceRange> some = new ArrayList<>();
+    long at = from;
+    for (int steps = 0; steps < most && at <= through; steps++) {
+      at = lane.extents.ceiling(lane.aside.nextAbsent(at));
+      if (at > through || !lane.exists(at)) {
+        at = through + 1;
+      } else {
+        long end = lane.aside.nextPresent(at, Math.min(through + 1, lane.extents.extentEnd(at)));
+        int count = (int) Math.min(end - at, 1 << 30);
+        if (count > 0) {
+          some.add(new SequenceRange(lane.code(), at, count));
+        }
+        at += count;
+      }
     }
+    return new Part(some, at);
   }
 
   /**

@@ -50,8 +50,9 @@ final class Checkpoints {
   private static final long MAX_REWRITE_BYTES = 256L << 20;
 
   /**
-   * So many checkpoints in a row are given up for bytes of the journal that the device does not
-   * give; the next one takes what it gives, and what lies in the other sectors is damaged.
+   * So many checkpoints in a row, with no other outcome between, are given up for bytes of the
+   * journal that the device does not give; the next one takes what it gives, and what lies in the
+   * other sectors is damaged.
    */
   static final int MOST_UNREAD = 10;
 
@@ -510,9 +511,8 @@ final class Checkpoints {
     if (cause instanceof SegmentException.NotRewritable damaged) {
       damagedSegments.add(damaged.segmentAddress());
     }
-    if (cause instanceof SegmentException.Unread) {
-      unread++;
-    }
+    boolean notGiven = cause instanceof SegmentException.Unread not && not.isOfJournalBytes();
+    unread = notGiven ? unread + 1 : 0;
     boolean full = DiskFullException.isFull(cause);
     if (!(full && outOfRoom) && isToBeTold()) {
       log.warn(

@@ -10,7 +10,6 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +42,7 @@ final class DamagedAdministration {
   private final Recorder recorder;
   private final Publishing.Admission admission;
   private final Ready ready;
-  private final Executor nextTurn;
+  private final VerbTurns turns;
 
   DamagedAdministration(
       ShardState state,
@@ -51,13 +50,13 @@ final class DamagedAdministration {
       Recorder recorder,
       Publishing.Admission admission,
       Ready ready,
-      Executor nextTurn) {
+      VerbTurns turns) {
     this.state = state;
     this.delays = delays;
     this.recorder = recorder;
     this.admission = admission;
     this.ready = ready;
-    this.nextTurn = nextTurn;
+    this.turns = turns;
   }
 
   /** Carries a verb out; answers when what it changed is durable. */
@@ -116,7 +115,7 @@ final class DamagedAdministration {
         if (walk()) {
           reply(new Peer.Reply.Json(end().toString()));
         } else {
-          nextTurn.execute(this::step);
+          turns.later(command, this::step);
         }
       } catch (Refusal refusal) {
         reply(new Peer.Reply.Failed(refusal.code(), refusal.text()));
@@ -237,7 +236,10 @@ final class DamagedAdministration {
         messages += where.damaged().needed(range);
         if (LaneCode.isDurable(range.lane())) {
           recorded.add(range);
-        } else if (action == AsideAction.DROPPED) {
+          continue;
+        }
+        recorder.changing();
+        if (action == AsideAction.DROPPED) {
           where.damaged().drop(List.of(range));
         } else {
           where.damaged().giveBack(List.of(range));

@@ -14,7 +14,6 @@ import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +36,7 @@ final class DelayAdministration {
   private final Recorder recorder;
   private final Publishing.Admission admission;
   private final TurnTime time;
-  private final Executor nextTurn;
+  private final VerbTurns turns;
 
   DelayAdministration(
       ShardState state,
@@ -46,14 +45,14 @@ final class DelayAdministration {
       Recorder recorder,
       Publishing.Admission admission,
       TurnTime time,
-      Executor nextTurn) {
+      VerbTurns turns) {
     this.state = state;
     this.delays = delays;
     this.scans = scans;
     this.recorder = recorder;
     this.admission = admission;
     this.time = time;
-    this.nextTurn = nextTurn;
+    this.turns = turns;
   }
 
   /** Carries a verb out; answers once all is read. */
@@ -134,7 +133,7 @@ final class DelayAdministration {
 
     @Override
     public final void done() {
-      nextTurn.execute(this::next);
+      turns.later(command, this::next);
     }
   }
 
@@ -221,6 +220,7 @@ final class DelayAdministration {
     }
     List<SequenceRange> ranges = List.of(new SequenceRange(found.lane(), found.sequence(), 1));
     if (!Settlements.isRecorded(holder, found.lane())) {
+      recorder.changing();
       holder.acknowledge(ranges);
     } else if (admission.admit(RECORD_BYTES, false)) {
       recorder.record(

@@ -7,11 +7,12 @@ import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.Links;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.Executor;
+import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Dropped links are forgotten as after a day without use: what their clients send again, if they
  * come back, ends as OUTCOME_UNKNOWN, which the answer says. Links that are connected stay. Many
- * are dropped in slices, each in a turn of its own; one that came back meanwhile stays.
+ * are listed or dropped in slices, each in a turn of its own; one that came back meanwhile stays.
  */
 @OwnedBy("shard")
 final class LinkAdministration {
@@ -34,6 +35,7 @@ final class LinkAdministration {
   private static final long LEAST_MILLIS = 60_000;
 
   private static final int SLICE = 64;
+  private static final int LIST_SLICE = 256;
   private static final int RECORD_BYTES = 40;
 
   private final ShardState state;
@@ -41,7 +43,7 @@ final class LinkAdministration {
   private final Recorder recorder;
   private final Publishing.Admission admission;
   private final TurnTime time;
-  private final Executor nextTurn;
+  private final VerbTurns turns;
 
   LinkAdministration(
       ShardState state,
@@ -49,13 +51,13 @@ final class LinkAdministration {
       Recorder recorder,
       Publishing.Admission admission,
       TurnTime time,
-      Executor nextTurn) {
+      VerbTurns turns) {
     this.state = state;
     this.sessions = sessions;
     this.recorder = recorder;
     this.admission = admission;
     this.time = time;
-    this.nextTurn = nextTurn;
+    this.turns = turns;
   }
 
   /** The arguments that a verb may have. */
@@ -119,50 +121,100 @@ final class LinkAdministration {
   private void list(Command.Admin command) {
     AdminArguments.check(command, LIST);
     int limit = AdminArguments.number(command, "limit", 100, MAX_LIMIT);
-    Selection selection = selection(command);
-    List<Link> selected =
-        state.links().all().stream()
-            .filter(link -> selection.takes(link, unusedMillis(link)))
-            .sorted(Comparator.comparingLong(this::unusedMillis).reversed())
-            .toList();
-    JsonWriter json =
-        new JsonWriter()
-            .beginObject()
-            .number("links", state.links().size())
-            .number("mostLinks", Links.MAX_LINKS)
-            .number("mostOfOwner", Links.MAX_OF_USER)
-            .number("selected", selected.size());
-    owners(json, limit);
-    json.name("oldest").beginArray();
-    for (Link link : selected.subList(0, Math.min(limit, selected.size()))) {
-      json.beginObject()
-          .text("link", link.id().toString())
-          .text("owner", ownerOf(link))
-          .text("connected", sessions.isConnected(link.id()) ? "yes" : "no")
-          .number("unusedSeconds", unusedMillis(link) / 1_000)
-          .number("keptRefusals", link.outcomeCount())
-          .endObject();
-    }
-    answer(command, json.endArray().endObject());
+    new Listing(command, selection(command), limit).step();
   }
 
-  /** The owners with the most links. */
-  private void owners(JsonWriter json, int limit) {
-    json.name("owners").beginArray();
-    Map<String, Integer> owners = state.links().owners();
-    owners.entrySet().stream()
-        .sorted(
-            Map.Entry.<String, Integer>comparingByValue()
-                .reversed()
-                .thenComparing(Map.Entry.comparingByKey()))
-        .limit(limit)
-        .forEach(
-            each ->
-                json.beginObject()
-                    .text("owner", each.getKey())
-                    .number("links", each.getValue())
-                    .endObject());
-    json.endArray();
+  /** A link that is listed, with how long it was not used when it was looked at. */
+  private record Aged(Link link, long unusedMillis) {}
+
+  private record Owner(String name, int links) {}
+
+  /** One call of the verb; it keeps the oldest links and the largest owners only. */
+  private final class Listing {
+    private final Command.Admin command;
+    private final Selection selection;
+    private final int limit;
+    private final Iterator<Link> links;
+    private final Iterator<String> names;
+    private final PriorityQueue<Aged> oldest =
+        new PriorityQueue<>(Comparator.comparingLong(Aged::unusedMillis));
+    private final PriorityQueue<Owner> largest =
+        new PriorityQueue<>(
+            Comparator.comparingInt(Owner::links)
+                .thenComparing(Owner::name, Comparator.reverseOrder()));
+    private int selected;
+
+    Listing(Command.Admin command, Selection selection, int limit) {
+      this.command = command;
+      this.selection = selection;
+      this.limit = limit;
+      this.links = List.copyOf(state.links().all()).iterator();
+      this.names = List.copyOf(state.links().owners().keySet()).iterator();
+    }
+
+    void step() {
+      for (int i = 0; i < LIST_SLICE && links.hasNext(); i++) {
+        look(links.next());
+      }
+      for (int i = 0; i < LIST_SLICE && names.hasNext(); i++) {
+        String name = names.next();
+        keep(largest, new Owner(name, state.links().owners().getOrDefault(name, 0)));
+      }
+      if (links.hasNext() || names.hasNext()) {
+        turns.later(command, this::step);
+      } else {
+        end();
+      }
+    }
+
+    private void look(Link link) {
+      long unused = unusedMillis(link);
+      if (!link.isClosed() && selection.takes(link, unused)) {
+        selected++;
+        keep(oldest, new Aged(link, unused));
+      }
+    }
+
+    private <T> void keep(PriorityQueue<T> most, T one) {
+      most.add(one);
+      if (most.size() > limit) {
+        most.remove();
+      }
+    }
+
+    /** From the most to the least. */
+    private static <T> List<T> falling(PriorityQueue<T> most) {
+      List<T> all = new ArrayList<>(most);
+      all.sort(Collections.reverseOrder(most.comparator()));
+      return all;
+    }
+
+    private void end() {
+      JsonWriter json =
+          new JsonWriter()
+              .beginObject()
+              .number("links", state.links().size())
+              .number("mostLinks", Links.MAX_LINKS)
+              .number("mostOfOwner", Links.MAX_OF_USER)
+              .number("selected", selected)
+              .name("owners")
+              .beginArray();
+      for (Owner owner : falling(largest)) {
+        json.beginObject().text("owner", owner.name()).number("links", owner.links()).endObject();
+      }
+      json.endArray().name("oldest").beginArray();
+      for (Aged aged : falling(oldest)) {
+        Link link = aged.link();
+        json.beginObject()
+            .text("link", link.id().toString())
+            .text("owner", ownerOf(link))
+            .text("connected", sessions.isConnected(link.id()) ? "yes" : "no")
+            .number("unusedSeconds", aged.unusedMillis() / 1_000)
+            .number("keptRefusals", link.outcomeCount())
+            .endObject();
+      }
+      answer(command, json.endArray().endObject());
+    }
   }
 
   // ---- drop ----
@@ -210,7 +262,7 @@ final class LinkAdministration {
         look(rest.next());
       }
       if (rest.hasNext()) {
-        nextTurn.execute(this::step);
+        turns.later(command, this::step);
       } else {
         end();
       }

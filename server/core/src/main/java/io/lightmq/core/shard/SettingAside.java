@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Damage;
+import io.lightmq.core.destination.DamagedMessages;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.LaneCode;
@@ -17,15 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sets aside what cannot be read: it is held at once, and recorded as soon as there is room, so
- * that it is told, counted and passed over by everybody, also after a restart. Nothing is deleted
- * by it.
+ * Sets aside what cannot be read: it is held at once for whoever has found it, and recorded as soon
+ * as there is room, so that it is told, counted and passed over by everybody, also after a restart.
+ * Nothing is deleted by it. What several find before it is recorded is recorded once.
  *
  * <p>At most {@value #MAX_PENDING} wait to be recorded; what is found beyond that stays as it is
  * and is found again. At most {@value #MAX_RANGES} ranges of persistent messages and {@value
  * #MAX_VOLATILE_RANGES} of others are kept for the whole shard; what comes beyond is held until the
  * next start only, and told all the same. A turn looks at {@value #TURN_RANGES} ranges, each for
- * one subscription; the rest comes in later ones.
+ * one subscription, or at one range if there are more subscriptions; the rest comes in later ones.
  */
 @OwnedBy("shard")
 final class SettingAside {
@@ -45,7 +46,12 @@ final class SettingAside {
 
   private static final long MINUTE_NANOS = 60_000_000_000L;
 
-  private record Found(Destination destination, List<SequenceRange> ranges, String reason) {}
+  /** What is to be recorded: a part of a damage, from a place on. */
+  private record Found(Destination destination, Lane lane, long from, long through, String reason) {
+    Found from(long place) {
+      return new Found(destination, lane, place, through, reason);
+    }
+  }
 
   private final ShardState state;
   private final Recorder recorder;
@@ -75,34 +81,30 @@ final class SettingAside {
       return false;
     }
     Destination destination = subscription.destination();
-    List<SequenceRange> ranges =
-        destination.damaged().hold(subscription, lane, damage.from(), damage.through());
-    add(destination, ranges, damage.cause());
+    destination.damaged().hold(subscription, lane, damage.from(), damage.through());
+    add(destination, lane, damage.from(), damage.through(), damage.cause());
     return true;
   }
 
-  /** What was damaged in the journal lies in segments now, where it is so too. */
+  /**
+   * What was damaged in the journal lies in segments now, where it is so too. Until it is recorded,
+   * whoever reads it finds it as well; it is told once.
+   */
   void damaged(List<Destaged.Damage> damages) {
     for (Destaged.Damage each : damages) {
       counters.damagedReads++;
       Destination destination = state.destinations().find(each.destinationId());
       Lane lane = destination == null ? null : destination.lane(each.lane());
       if (destination != null && lane != null && pending.size() < MAX_PENDING) {
-        add(
-            destination,
-            destination.damaged().hold(lane, each.from(), each.through()),
-            each.cause());
+        add(destination, lane, each.from(), each.through(), each.cause());
       }
     }
   }
 
-  private void add(Destination destination, List<SequenceRange> ranges, IOException cause) {
+  private void add(Destination destination, Lane lane, long from, long through, IOException cause) {
     String text = String.valueOf(cause.getMessage());
     String reason = text.length() > REASON_CHARS ? text.substring(0, REASON_CHARS) : text;
-    for (int at = 0; at < ranges.size(); at += RANGES_PER_RECORD) {
-      int to = Math.min(ranges.size(), at + RANGES_PER_RECORD);
-      pending.add(new Found(destination, ranges.subList(at, to), reason));
-    }
+    pending.add(new Found(destination, lane, from, through, reason));
   }
 
   /** Something cannot be read now, for a reason that says nothing of its bytes. */
@@ -129,32 +131,49 @@ final class SettingAside {
     turnRanges = 0;
   }
 
-  /** Records the next one, if there is room and the turn has a share left; whether it was so. */
+  /** Records some of the next one, if there is room and a share left; whether it was so. */
   boolean recordNext(Publishing.Admission admission) {
     Found next = pending.element();
     Destination destination = next.destination();
     boolean exists = state.destinations().find(destination.id()) == destination;
-    boolean recorded = exists && LaneCode.isDurable(next.ranges().get(0).lane());
-    if (turnRanges >= TURN_RANGES || (recorded && !admission.admit(RECORD_BYTES, false))) {
+    boolean recorded = exists && LaneCode.isDurable(next.lane().code());
+    int subscriptions = Math.max(1, destination.subscriptions().size());
+    int share = (TURN_RANGES - turnRanges) / subscriptions;
+    boolean hasShare = share > 0 || turnRanges == 0;
+    if (!hasShare || (recorded && !admission.admit(RECORD_BYTES, false))) {
       return false;
     }
     pending.remove();
     if (!exists) {
       return true;
     }
-    turnRanges += next.ranges().size() * Math.max(1, destination.subscriptions().size());
-    boolean kept = isKept(next.ranges());
-    if (kept && !recorded) {
-      destination.damaged().setAside(next.ranges());
-    } else if (kept) {
-      recorder.record(
-          new ShardRecord.SetAside(
-              destination.id(), AsideAction.SET_ASIDE, next.ranges(), next.reason()));
-      recorder.wantsForce();
+    int most = Math.min(RANGES_PER_RECORD, Math.max(1, share));
+    DamagedMessages.Part part =
+        destination.damaged().notAside(next.lane(), next.from(), next.through(), most);
+    turnRanges += 1 + part.ranges().size() * subscriptions;
+    if (part.next() <= next.through()) {
+      pending.addFirst(next.from(part.next()));
     }
-    tell(next);
+    if (!part.ranges().isEmpty()) {
+      setAside(next, part.ranges(), recorded);
+    }
     ready.add(destination);
     return true;
+  }
+
+  private void setAside(Found found, List<SequenceRange> ranges, boolean recorded) {
+    Destination destination = found.destination();
+    if (!isKept(ranges)) {
+      destination.damaged().hold(ranges);
+    } else if (!recorded) {
+      destination.damaged().setAside(ranges);
+    } else {
+      recorder.record(
+          new ShardRecord.SetAside(
+              destination.id(), AsideAction.SET_ASIDE, ranges, found.reason()));
+      recorder.wantsForce();
+    }
+    tell(found, ranges);
   }
 
   private boolean isKept(List<SequenceRange> ranges) {
@@ -163,9 +182,10 @@ final class SettingAside {
         <= (durable ? MAX_RANGES : MAX_VOLATILE_RANGES);
   }
 
-  private void tell(Found found) {
-    for (SequenceRange range : found.ranges()) {
-      counters.setAside += found.destination().damaged().needed(range);
+  private void tell(Found found, List<SequenceRange> ranges) {
+    for (SequenceRange range : ranges) {
+      long needed = found.destination().damaged().needed(range);
+      counters.setAside += needed;
       if (time.nanos() - linesSinceNanos >= MINUTE_NANOS) {
         if (untold > 0) {
           log.error("{} more ranges of messages were set aside in the last minute", untold);
@@ -181,7 +201,7 @@ final class SettingAside {
       log.error(
           "Damage: {} messages of {} cannot be read and are set aside, sequences {} to {} of lane"
               + " {}: {}; the rest is delivered; see bin/lightmq damaged",
-          found.destination().damaged().needed(range),
+          needed,
           found.destination().name(),
           range.from(),
           range.from() + range.count() - 1,

@@ -189,6 +189,7 @@ final class ShardParts {
             counters,
             attempts,
             settings.maxBatchBytes());
+    VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
     Administration administration =
         new Administration(
             state,
@@ -201,9 +202,9 @@ final class ShardParts {
             ready,
             delays,
             letters,
-            new DelayAdministration(state, delays, scans, recorder, later, time, later::soon),
-            new DamagedAdministration(state, delays, recorder, later, ready, later::soon),
-            new LinkAdministration(state, sessions, recorder, later, time, later::soon),
+            new DelayAdministration(state, delays, scans, recorder, later, time, turns),
+            new DamagedAdministration(state, delays, recorder, later, ready, turns),
+            new LinkAdministration(state, sessions, recorder, later, time, turns),
             settings.maxBatchBytes());
     this.commands =
         new Commands(sessions, publishing, consuming, administration, recorder, unforeseen);

@@ -1,5 +1,6 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.DamagedMessages;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Destinations;
@@ -194,14 +195,8 @@ final class DeliveryBench implements Decisions {
   @Override
   public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
     damages.add(damage.cause());
-    subscription
-        .destination()
-        .damaged()
-        .setAside(
-            subscription
-                .destination()
-                .damaged()
-                .hold(subscription, lane, damage.from(), damage.through()));
+    DamagedMessages damaged = subscription.destination().damaged();
+    damaged.setAside(damaged.notAside(lane, damage.from(), damage.through(), 100).ranges());
     return true;
   }
 

@@ -39,6 +39,7 @@ class JournalDamageWhileRunningTest {
   private String badFile = "";
 
   private long badAt;
+  private boolean journalIsClosedToUs;
   private boolean segmentsAreClosedToUs;
   private boolean segmentsGiveNothing;
 
@@ -52,6 +53,9 @@ class JournalDamageWhileRunningTest {
                     && at < badAt + 512
                     && badAt < at + into.remaining()) {
                   throw new IOException("Input/output error");
+                }
+                if (journalIsClosedToUs && file.name().startsWith("journal/")) {
+                  throw new AccessDeniedException(file.name());
                 }
                 if (segmentsAreClosedToUs && file.name().startsWith("segments/")) {
                   throw new AccessDeniedException(file.name());
@@ -184,6 +188,47 @@ class JournalDamageWhileRunningTest {
     assertThat(h.broker.failure()).isNotDone();
     assertThat(h.broker.metrics().checkpoints().done()).isGreaterThan(done);
     assertThat(h.broker.metrics().totals().setAside()).isEqualTo(1);
+    assertThat(drain()).isEqualTo(without());
+  }
+
+  /** How often it was closed says nothing of the device, which fails once when it is open again. */
+  @Test
+  void aJournalThatCouldNotBeOpenedForLongLosesNothingByOneFailedRead() throws Exception {
+    sent();
+    var place = inJournal(20);
+    journalIsClosedToUs = true;
+    checkpoint(3 * Checkpoints.MOST_UNREAD);
+    assertThat(h.broker.metrics().checkpoints().failed()).isGreaterThan(Checkpoints.MOST_UNREAD);
+    journalIsClosedToUs = false;
+    badFile = place.getKey();
+    badAt = place.getValue();
+    checkpoint(2);
+    assertThat(h.broker.metrics().checkpoints().done()).isZero();
+    badFile = "";
+    checkpoint(3);
+    assertThat(h.broker.metrics().checkpoints().done()).isPositive();
+    assertThat(h.broker.metrics().totals().setAside()).isZero();
+    assertThat(drain()).isEqualTo(without());
+  }
+
+  @Test
+  void failedReadsCountOnlyWithoutAnotherOutcomeBetween() throws Exception {
+    sent();
+    var place = inJournal(20);
+    badFile = place.getKey();
+    badAt = place.getValue();
+    for (int i = 0; i < 4; i++) {
+      journalIsClosedToUs = false;
+      checkpoint(Checkpoints.MOST_UNREAD / 2);
+      journalIsClosedToUs = true;
+      checkpoint(2);
+    }
+    assertThat(h.broker.metrics().checkpoints().failed()).isGreaterThan(Checkpoints.MOST_UNREAD);
+    assertThat(h.broker.metrics().checkpoints().done()).isZero();
+    assertThat(h.broker.metrics().totals().setAside()).isZero();
+    badFile = "";
+    journalIsClosedToUs = false;
+    checkpoint(2);
     assertThat(drain()).isEqualTo(without());
   }
 

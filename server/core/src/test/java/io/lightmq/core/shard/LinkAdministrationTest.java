@@ -174,6 +174,34 @@ class LinkAdministrationTest {
   }
 
   @Test
+  void manyAreListedInSlicesAndTheOldestAreFound() {
+    for (int i = 0; i < 700; i++) {
+      left("user-" + i % 300, i);
+      if (i < 6 || i % 100 == 0) {
+        h.loops.advance(10 * SECOND);
+      }
+    }
+    h.loops.advance(120 * SECOND);
+    assertThat(comesBack("user-3", 3)).isInstanceOf(Peer.Reply.Attached.class);
+    FakePeer admin = h.newPeer();
+    FakePeer other = h.newPeer();
+    h.broker.submit(new Command.Admin(admin, 1, "link.list", Map.of("limit", "5")));
+    h.broker.submit(new Command.Admin(other, 2, "link.list", Map.of("limit", "no number")));
+    h.loops.runUntil(() -> other.replies.containsKey(2));
+    assertThat(admin.replies).as("it goes on").isEmpty();
+    String json = ((Peer.Reply.Json) h.reply(admin, 1)).json();
+    assertThat(json)
+        .contains("\"links\":700", "\"selected\":700")
+        .contains("{\"owner\":\"user-0\",\"links\":3},{\"owner\":\"user-1\",\"links\":3}")
+        .contains("\"oldest\":[{\"link\":\"" + link(0) + "\"");
+    assertThat(json.split("\"owner\":", -1)).as("5 owners, 5 links").hasSize(11);
+    assertThat(json).doesNotContain(link(3) + "\"");
+    for (int i : new int[] {1, 2, 4, 5}) {
+      assertThat(json).contains(link(i).toString());
+    }
+  }
+
+  @Test
   void withoutAnOwnerOrAnAgeNothingIsDropped() {
     left("stranger", 1);
     h.loops.advance(120 * SECOND);

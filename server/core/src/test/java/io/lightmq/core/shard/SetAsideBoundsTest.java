@@ -18,6 +18,7 @@ import io.lightmq.core.shard.Command.Subscribe;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.sim.SimulatedClock;
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.core.storage.snapshot.Snapshot;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.core.storage.snapshot.StoreIdentity;
@@ -151,7 +152,12 @@ class SetAsideBoundsTest {
 
   // ---- volatile messages ----
 
-  private record Rig(SettingAside aside, Destination queue, VolatileLane lane, NamedHeap named) {}
+  private record Rig(
+      SettingAside aside,
+      Destination queue,
+      VolatileLane lane,
+      NamedHeap named,
+      Counters counters) {}
 
   private Rig rig(int messages, int subscriptions) {
     Destinations destinations =
@@ -170,10 +176,10 @@ class SetAsideBoundsTest {
       lane.append(lane.tail(1), ByteBuffer.allocate(100));
     }
     lane.show();
+    Counters counters = new Counters();
     SettingAside aside =
-        new SettingAside(
-            state, null, new Ready(), new Counters(), new TurnTime(new SimulatedClock()));
-    return new Rig(aside, topic, lane, destinations.named());
+        new SettingAside(state, null, new Ready(), counters, new TurnTime(new SimulatedClock()));
+    return new Rig(aside, topic, lane, destinations.named(), counters);
   }
 
   private static void find(Rig rig, long sequence) {
@@ -219,5 +225,98 @@ class SetAsideBoundsTest {
     }
     assertThat(turns).isGreaterThan(3);
     assertThat(rig.named().asideRanges(false)).isEqualTo(50);
+  }
+
+  private static Destaged.Damage told(Rig rig, long from, long through) {
+    return new Destaged.Damage(
+        rig.queue().id(), rig.lane().code(), from, through, new IOException("damaged"));
+  }
+
+  /** How many messages are held, once for each subscription. */
+  private static int held(Rig rig, long first, int messages) {
+    int held = 0;
+    for (Subscription each : rig.queue().subscriptions()) {
+      for (long at = first; at < first + messages; at++) {
+        held += each.isHeld(rig.lane().code(), at) ? 1 : 0;
+      }
+    }
+    return held;
+  }
+
+  private static void recordAll(Rig rig, long first, int messages, int most) {
+    int before = held(rig, first, messages);
+    while (!rig.aside().isEmpty()) {
+      while (!rig.aside().isEmpty() && rig.aside().recordNext((bytes, publishes) -> true)) {}
+      rig.aside().endTurn();
+      int after = held(rig, first, messages);
+      assertThat(after - before).as("in one turn").isBetween(0, most);
+      before = after;
+    }
+  }
+
+  @Test
+  void whatACheckpointTellsIsSetAsideInTurnsForAllSubscriptions() {
+    int subscriptions = 100;
+    int messages = 200;
+    Rig rig = rig(messages, subscriptions);
+    long first = rig.lane().last() - messages + 1;
+    List<Destaged.Damage> damages = new ArrayList<>();
+    for (int i = 0; i < messages; i += 2) {
+      damages.add(told(rig, first + i, first + i));
+    }
+    rig.aside().damaged(damages);
+    assertThat(held(rig, first, messages)).as("in the checkpoint's turn").isZero();
+    recordAll(rig, first, messages, SettingAside.TURN_RANGES);
+    assertThat(held(rig, first, messages)).isEqualTo(messages / 2 * subscriptions);
+    assertThat(rig.counters().setAside).isEqualTo(messages / 2);
+  }
+
+  @Test
+  void oneDamageThatIsManyRangesIsDividedByTheSubscriptions() {
+    int subscriptions = 600;
+    int messages = 64;
+    Rig rig = rig(messages, subscriptions);
+    long first = rig.lane().last() - messages + 1;
+    for (int i = 0; i < messages; i += 2) {
+      find(rig, first + i);
+    }
+    recordAll(rig, first, messages, SettingAside.TURN_RANGES);
+    rig.aside().damaged(List.of(told(rig, first, first + messages - 1)));
+    recordAll(rig, first, messages, SettingAside.TURN_RANGES);
+    assertThat(held(rig, first, messages)).isEqualTo(messages * subscriptions);
+    assertThat(rig.counters().setAside).isEqualTo(messages);
+  }
+
+  @Test
+  void whatIsFoundByManyBeforeThereIsRoomIsToldOnce() {
+    Rig rig = rig(10, 3);
+    long first = rig.lane().last() - 9;
+    Damage damage = new Damage(first + 2, first + 4, new IOException("damaged"));
+    for (Subscription each : rig.queue().subscriptions()) {
+      assertThat(rig.aside().found(each, rig.lane(), damage)).isTrue();
+    }
+    rig.aside().damaged(List.of(told(rig, first + 1, first + 5)));
+    recordAll(rig, first, 10, SettingAside.TURN_RANGES);
+    assertThat(rig.counters().setAside).isEqualTo(5);
+    assertThat(rig.queue().damaged().count()).isEqualTo(5);
+    assertThat(held(rig, first, 10)).isEqualTo(15);
+  }
+
+  @Test
+  void whatIsBeyondTheBoundIsHeldForAll() {
+    int messages = 2 * SettingAside.MAX_VOLATILE_RANGES + 10;
+    Rig rig = rig(messages, 2);
+    long first = rig.lane().last() - messages + 1;
+    List<SequenceRange> full = new ArrayList<>();
+    for (int i = 0; i < SettingAside.MAX_VOLATILE_RANGES; i++) {
+      full.add(new SequenceRange(rig.lane().code(), first + 2L * i, 1));
+    }
+    rig.queue().damaged().setAside(full);
+    long beyond = first + messages - 5;
+    find(rig, beyond);
+    recordAll(rig, beyond, 5, SettingAside.TURN_RANGES);
+    assertThat(held(rig, beyond, 5)).isEqualTo(2);
+    assertThat(rig.counters().setAside).isEqualTo(1);
+    assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_VOLATILE_RANGES);
   }
 }

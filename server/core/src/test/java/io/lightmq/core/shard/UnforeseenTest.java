@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.lang.reflect.Field;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -126,5 +127,58 @@ class UnforeseenTest {
     assertThat(h.releasedBytes).isGreaterThan(before);
     assertThat(h.broker.failure()).isNotDone();
     assertThat(h.admin("destination.show", Map.of("name", "q"))).contains("\"backlog\":2");
+  }
+
+  /** A verb that an administrator calls, whose later slices fail when this is gone. */
+  enum Verb {
+    DAMAGED("damaged.list", "damaged", "state"),
+    DELAYED("delayed.list", "delayed", "state"),
+    LINKS("link.drop", "links", "sessions");
+
+    private final String verb;
+    private final String administration;
+    private final String lost;
+
+    Verb(String verb, String administration, String lost) {
+      this.verb = verb;
+      this.administration = administration;
+      this.lost = lost;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aBugInALaterSliceOfAVerbIsRefused(Verb verb) throws Exception {
+    for (int i = 0; i < 1_100; i++) {
+      h.producer(peer, new DestinationName(DestinationKind.QUEUE, "queue-" + i));
+    }
+    for (int hours = 1; hours <= 2; hours++) {
+      int c = h.nextCorrelation();
+      h.broker.submit(
+          new Command.Publish(peer, c, queue, hours, 1, h.bytes(true, 0, hours * 3_600_000L, "x")));
+      assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
+    }
+    for (int i = 0; i < 100; i++) {
+      FakePeer left = h.newPeer();
+      left.user = "stranger";
+      int c = h.nextCorrelation();
+      h.broker.submit(new Command.Attach(left, c, new UUID(9, i), 1, 1, null));
+      h.reply(left, c);
+      h.broker.submit(new Command.Detach(left, false));
+    }
+    h.loops.runUntilIdle();
+    FakePeer admin = h.newPeer();
+    FakePeer other = h.newPeer();
+    Map<String, String> arguments =
+        verb == Verb.LINKS
+            ? Map.of("owner", "stranger", "older-than", "1m", "dry-run", "true")
+            : Map.of();
+    h.broker.submit(new Command.Admin(admin, 1, verb.verb, arguments));
+    h.broker.submit(new Command.Admin(other, 2, "destination.show", Map.of("name", "q")));
+    h.loops.runUntil(() -> other.replies.containsKey(2));
+    assertThat(admin.replies).as("there are further slices").isEmpty();
+    lose("shard", "parts", "commands", "administration", verb.administration, verb.lost);
+    assertThat(h.reply(admin, 1).toString()).contains("BAD_REQUEST", "changed nothing");
+    assertThat(h.broker.failure()).isNotDone();
   }
 }

@@ -157,7 +157,7 @@ final class Destager implements AutoCloseable {
           if (adding || e instanceof NoFileHandleException || e instanceof SegmentException) {
             throw e;
           }
-          throw new SegmentException.Unread(SegmentFormat.name(piece.segmentAddress()), e);
+          throw new SegmentException.Unread(SegmentFormat.name(piece.segmentAddress()), e, false);
         }
         replaced.add(piece);
       } else {

@@ -197,8 +197,9 @@ final class JournalEntries implements AutoCloseable {
     if (e instanceof NoFileHandleException) {
       throw e;
     }
-    if (ReadFailures.isOfTheFile(e) || !takeWhatComes) {
-      throw new SegmentException.Unread("journal at offset " + offset, e);
+    boolean ofTheFile = ReadFailures.isOfTheFile(e);
+    if (ofTheFile || !takeWhatComes) {
+      throw new SegmentException.Unread("journal at offset " + offset, e, !ofTheFile);
     }
   }
 

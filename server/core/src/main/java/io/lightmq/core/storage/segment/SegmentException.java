@@ -58,9 +58,20 @@ public abstract sealed class SegmentException extends IOException {
    * again, with all that was to be copied.
    */
   public static final class Unread extends SegmentException {
-    Unread(String message, IOException cause) {
+    private final boolean journalBytes;
+
+    Unread(String message, IOException cause, boolean journalBytes) {
       super(message + ": " + cause.getMessage());
       initCause(cause);
+      this.journalBytes = journalBytes;
+    }
+
+    /**
+     * Whether it is bytes of the journal that the device does not give; if not, a file cannot be
+     * opened, or it is a segment that is to be rewritten.
+     */
+    public boolean isOfJournalBytes() {
+      return journalBytes;
     }
   }
 

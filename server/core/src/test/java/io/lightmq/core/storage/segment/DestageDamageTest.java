@@ -176,7 +176,8 @@ final class DestageDamageTest {
   void whatTheDeviceDoesNotGiveIsTriedAgainBeforeItCountsAsDamaged() throws IOException {
     JournalBytes bytes = withoutSector(4096, new IOException("Input/output error"));
     assertThatThrownBy(() -> destage(bytes, false))
-        .isInstanceOf(SegmentException.Unread.class)
+        .isInstanceOfSatisfying(
+            SegmentException.Unread.class, unread -> assertThat(unread.isOfJournalBytes()).isTrue())
         .hasMessageContaining("Input/output error");
     assertThat(disk.list("segments")).isEmpty();
     TreeMap<Long, byte[]> found = destage(bytes, true);
@@ -190,7 +191,9 @@ final class DestageDamageTest {
     JournalBytes bytes = withoutSector(4096, new AccessDeniedException("journal/0001"));
     for (boolean takeWhatComes : new boolean[] {false, true}) {
       assertThatThrownBy(() -> destage(bytes, takeWhatComes))
-          .isInstanceOf(SegmentException.Unread.class)
+          .isInstanceOfSatisfying(
+              SegmentException.Unread.class,
+              unread -> assertThat(unread.isOfJournalBytes()).isFalse())
           .hasMessageContaining("journal/0001");
       assertThat(disk.list("segments")).isEmpty();
     }
