@@ -11,7 +11,10 @@ public enum FaultCode {
   PROTOCOL_ERROR(1),
   /** No common protocol version. */
   VERSION_MISMATCH(2),
-  /** Frame or message longer than the limit that the text names. */
+  /**
+   * A frame or message longer than the limit that the text names, or one that is too much for the
+   * topic's selectors or the memory: what would be refused again as it is.
+   */
   TOO_LARGE(3),
   /**
    * A limit per connection (sessions, consumers, producers, parked pulls) or of all selectors is
