@@ -237,7 +237,7 @@ final class Completions {
       if (failure == null) {
         next.listener().onCompletion(next.message());
       } else {
-        if (RefusalPause.isNoRoom(failure)) {
+        if (NoRoom.is(failure)) {
           refusal = failure;
         }
         next.listener().onException(next.message(), failure);

@@ -98,7 +98,7 @@ final class Outbound {
   }
 
   private JMSException noted(JMSException failure) {
-    if (RefusalPause.isNoRoom(failure)) {
+    if (NoRoom.is(failure)) {
       refusal = failure;
     }
     return failure;

@@ -191,7 +191,7 @@ final class Settling {
    */
   private void undo(JMSException failure, HandedOver.Taken taken) {
     if (isRefused(failure.getCause(), true)) {
-      var unused = givenBack(taken, RefusalPause.isOfTheApplication(failure.getCause()), failure);
+      var unused = givenBack(taken, NoRoom.isOfTheApplication(failure.getCause()), failure);
       return;
     }
     inbox.settled(taken.open());

@@ -78,6 +78,17 @@ public enum FaultCode {
     return code;
   }
 
+  /**
+   * Whether the broker had no room that it may have later, so that nobody's attempt has failed.
+   * Broker and clients go by this.
+   */
+  public boolean isWantOfRoom() {
+    return switch (this) {
+      case DISK_FULL, MEMORY_FULL, LIMIT_REACHED, RETRY_LATER -> true;
+      default -> false;
+    };
+  }
+
   /** The fault of a code; {@link #PROTOCOL_ERROR} for codes of later versions. */
   public static FaultCode of(int code) {
     for (FaultCode fault : values()) {
