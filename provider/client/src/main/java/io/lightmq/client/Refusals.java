@@ -1,0 +1,31 @@
+package io.lightmq.client;
+
+import jakarta.jms.JMSException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a broker had no room for in the work that a session is at: if the application gives back
+ * what it has received, it has not failed. A refusal ends with the work that it belongs to.
+ */
+final class Refusals {
+  private volatile @Nullable JMSException last;
+
+  /** A send, or a new producer, has failed. */
+  void note(JMSException failure) {
+    if (NoRoom.is(failure)) {
+      last = failure;
+    }
+  }
+
+  /** The last since the work began, if there is one; the work ends with that. */
+  @Nullable JMSException take() {
+    JMSException taken = last;
+    last = null;
+    return taken;
+  }
+
+  /** The work has ended otherwise, or another one begins. */
+  void forget() {
+    last = null;
+  }
+}
