@@ -64,7 +64,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     ClientSettings settings = connection.settings();
     String name = "session-" + STARTED.incrementAndGet();
     this.messages = new Messages(settings.trust(), connection.destinations(), settings.jmsx());
-    Refusals refusals = new Refusals();
+    Refusals refusals = new Refusals(connection.limit());
     this.inbox =
         new Inbox(
             mode,

@@ -329,7 +329,7 @@ final class Listening {
 
   /** Acknowledges it, or has it come again. */
   private void settle(Work work, @Nullable Throwable failure) {
-    boolean noRoom = NoRoom.is(failure);
+    boolean noRoom = refusals.excuse(failure);
     switch (outcome(work.message(), failure != null, noRoom)) {
       case DONE -> {}
       case FAILED -> comeAgain(work, failure, true);

@@ -28,6 +28,11 @@ final class NoRoom {
     return codeOf(failure) != null;
   }
 
+  /** Whether it is that, and with this code. */
+  static boolean is(@Nullable Throwable failure, FaultCode code) {
+    return codeOf(failure) == code;
+  }
+
   /** The code of that refusal, null if there is none. */
   private static @Nullable FaultCode codeOf(@Nullable Throwable failure) {
     Throwable at = failure;

@@ -67,7 +67,7 @@ class FeedingPauseTest {
             failure -> {
               throw new AssertionError(failure);
             },
-            new Refusals(),
+            new Refusals(new PassingLimit()),
             () -> false);
     queue = new ConsumerQueue(1, inbox, AckMode.AUTO, link, settings, over -> {});
     inbox.add(queue);

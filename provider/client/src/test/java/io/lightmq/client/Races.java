@@ -48,7 +48,7 @@ final class Races {
 
   private Settled received(AckMode mode) throws JMSException {
     places.set(0);
-    Refusals refusals = new Refusals();
+    Refusals refusals = new Refusals(new PassingLimit());
     Inbox inbox =
         new Inbox(
             mode,
