@@ -59,7 +59,7 @@ final class Completions {
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<Pending> pending = new ArrayDeque<>();
   private final BooleanSupplier inListener;
-  private volatile @Nullable JMSException refusal;
+  private final Refusals refusals;
   private boolean ending;
   private volatile boolean awaitedInVain;
   private boolean closed;
@@ -73,9 +73,12 @@ final class Completions {
   /**
    * For a session; closing waits for receipts as long as for an answer.
    *
+   * @param refusals is told of what fails
    * @param inListener whether the calling thread runs a listener of the connection
    */
-  Completions(String threadName, LinkSettings settings, BooleanSupplier inListener) {
+  Completions(
+      String threadName, LinkSettings settings, Refusals refusals, BooleanSupplier inListener) {
+    this.refusals = refusals;
     this.inListener = inListener;
     this.threadName = threadName;
     this.closeMillis = settings.requestTimeoutMillis();
@@ -237,22 +240,13 @@ final class Completions {
       if (failure == null) {
         next.listener().onCompletion(next.message());
       } else {
-        if (RefusalPause.isNoRoom(failure)) {
-          refusal = failure;
-        }
+        refusals.note(failure);
         next.listener().onException(next.message(), failure);
       }
     } catch (Throwable e) { // errors too, or whoever waits for this thread waits for ever
       LOG.warn("{}: a completion listener failed", threadName, e);
     }
     Thread.interrupted(); // what a listener has left set is not for the next one
-  }
-
-  /** The last failure since the last call that was for want of room in the broker. */
-  @Nullable JMSException takeRefusal() {
-    JMSException last = refusal;
-    refusal = null;
-    return last;
   }
 
   /** Waits until all sends so far are complete and their listeners have returned. */

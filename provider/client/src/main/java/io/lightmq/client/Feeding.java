@@ -39,16 +39,23 @@ final class Feeding {
     this.returns = returns;
   }
 
-  /** Waits until the consumer has a message to hand over; false at the end. */
+  /**
+   * Waits until the consumer has a message to hand over; false at the end. Where nothing is
+   * prefetched, none is asked for before the pause is over.
+   */
   boolean awaitMessage(ConsumerQueue consumer, ListenerPause pause) throws JMSException {
     gate.lock();
-    consumer.waiters++;
+    boolean asks = false;
     try {
-      inbox.pullMore(consumer);
       while (!gate.isEnding()
           && !consumer.closed
           && (!consumer.isEmpty() || !consumer.hasEnded())) {
         long pauseNanos = pause.nanosLeft();
+        if (!asks && (pauseNanos <= 0 || !consumer.isOnDemand())) {
+          asks = true;
+          consumer.waiters++;
+          inbox.pullMore(consumer);
+        }
         if (pauseNanos <= 0 && gate.begins() && !consumer.isEmpty()) {
           return true;
         }
@@ -56,7 +63,7 @@ final class Feeding {
       }
       return false;
     } finally {
-      consumer.waiters--;
+      consumer.waiters -= asks ? 1 : 0;
       gate.unlock();
     }
   }

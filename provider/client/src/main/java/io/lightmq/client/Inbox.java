@@ -58,6 +58,7 @@ final class Inbox {
    * @param sessionId of the broker's session that its consumers belong to
    * @param transaction names the session's current transaction
    * @param tell tells the connection's exception listener
+   * @param refusals of the session
    * @param inListener whether the calling thread runs a listener of the connection
    */
   Inbox(
@@ -70,6 +71,7 @@ final class Inbox {
       Acknowledgers acknowledgers,
       Supplier<String> transaction,
       Consumer<JMSException> tell,
+      Refusals refusals,
       BooleanSupplier inListener) {
     this.mode = mode;
     this.gate = new Gate(inListener);
@@ -83,7 +85,7 @@ final class Inbox {
     this.begun = new Begun(mode, link, sessionId);
     this.returns = new Returning(mode, link, gate, handedOver, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
-    this.listening = new Listening(this, gate, mode, consumers, threadName, tell);
+    this.listening = new Listening(this, gate, mode, consumers, threadName, tell, refusals);
     this.feeding = new Feeding(this, link, gate, handedOver, receiving, returns);
   }
 

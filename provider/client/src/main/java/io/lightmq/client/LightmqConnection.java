@@ -35,6 +35,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private final Domain domain;
   private final BrokerLink link;
   private final Destinations destinations = new Destinations();
+  private final PassingLimit limit = new PassingLimit();
   private final AtomicLong messageNumbers = new AtomicLong();
   private final Map<Integer, Route> routes = new ConcurrentHashMap<>();
   private final Map<Integer, Browse> browses = new ConcurrentHashMap<>();
@@ -77,6 +78,11 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   Destinations destinations() {
     return destinations;
+  }
+
+  /** How long its sessions are excused for a limit that is reached. */
+  PassingLimit limit() {
+    return limit;
   }
 
   AtomicLong messageNumbers() {

@@ -68,6 +68,7 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
             message -> () -> {},
             () -> "",
             connection::tell,
+            new Refusals(connection.limit()),
             connection::isInListener);
     this.consumers =
         new SessionConsumers(connection, inbox, AckMode.CLIENT, sessionId, this::closeInBroker);

@@ -64,6 +64,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     ClientSettings settings = connection.settings();
     String name = "session-" + STARTED.incrementAndGet();
     this.messages = new Messages(settings.trust(), connection.destinations(), settings.jmsx());
+    Refusals refusals = new Refusals(connection.limit());
     this.inbox =
         new Inbox(
             mode,
@@ -75,10 +76,12 @@ final class LightmqSession implements QueueSession, TopicSession {
             this::acknowledger,
             this::transaction,
             connection::tell,
+            refusals,
             connection::isInListener);
     this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
     this.browsers = new SessionBrowsers(connection, id, messages);
-    this.completions = new Completions(name + "-sent", settings.link(), connection::isInListener);
+    this.completions =
+        new Completions(name + "-sent", settings.link(), refusals, connection::isInListener);
     this.outbound =
         new Outbound(
             settings,
@@ -89,9 +92,11 @@ final class LightmqSession implements QueueSession, TopicSession {
             connection.destinations(),
             connection.messageNumbers(),
             completions,
+            refusals,
             this::transaction);
-    this.settling = new Settling(mode, link, id, inbox, outbound);
-    this.ending = new SessionEnd(this, connection, id, inbox, completions, consumers, browsers);
+    this.settling = new Settling(mode, link, id, inbox, outbound, refusals);
+    this.ending =
+        new SessionEnd(this, connection, id, inbox, completions, refusals, consumers, browsers);
   }
 
   /** The name of the current transaction, unique among all links. */

@@ -35,6 +35,7 @@ final class Listening {
   private final AckMode mode;
   private final String name;
   private final Consumer<JMSException> tell;
+  private final Refusals refusals;
   private final List<ConsumerQueue> consumers;
   private final ListenerPause pause = new ListenerPause();
 
@@ -59,6 +60,7 @@ final class Listening {
    *
    * @param name of the thread that begins with the first listener of a consumer
    * @param tell is told of errors, which no application expects from its listener
+   * @param refusals of the session
    */
   Listening(
       Inbox inbox,
@@ -66,13 +68,15 @@ final class Listening {
       AckMode mode,
       List<ConsumerQueue> consumers,
       String name,
-      Consumer<JMSException> tell) {
+      Consumer<JMSException> tell,
+      Refusals refusals) {
     this.inbox = inbox;
     this.gate = gate;
     this.mode = mode;
     this.consumers = consumers;
     this.name = name;
     this.tell = tell;
+    this.refusals = refusals;
   }
 
   /** Whether the calling thread runs a listener. */
@@ -299,6 +303,9 @@ final class Listening {
   void run(Work work) {
     Arrived message = work.message();
     boolean interrupted = false;
+    if (!mode.isExplicit()) {
+      refusals.forget(); // each message is a work of its own
+    }
     try {
       Throwable failure = ran(work);
       interrupted = Thread.interrupted();
@@ -322,7 +329,7 @@ final class Listening {
 
   /** Acknowledges it, or has it come again. */
   private void settle(Work work, @Nullable Throwable failure) {
-    boolean noRoom = RefusalPause.isNoRoom(failure);
+    boolean noRoom = refusals.excuse(failure);
     switch (outcome(work.message(), failure != null, noRoom)) {
       case DONE -> {}
       case FAILED -> comeAgain(work, failure, true);

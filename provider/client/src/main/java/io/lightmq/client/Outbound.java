@@ -60,8 +60,7 @@ final class Outbound {
   private List<BrokerLink.Staged> staged = new ArrayList<>();
   private long stagedBytes;
 
-  /** The last failure of a send, or of a new producer, for want of room in the broker. */
-  private volatile @Nullable JMSException refusal;
+  private final Refusals refusals;
 
   Outbound(
       ClientSettings settings,
@@ -72,6 +71,7 @@ final class Outbound {
       Destinations destinations,
       AtomicLong messageNumbers,
       Completions completions,
+      Refusals refusals,
       Supplier<String> transaction) {
     this.settings = settings;
     this.link = link;
@@ -81,6 +81,7 @@ final class Outbound {
     this.destinations = destinations;
     this.messageNumbers = messageNumbers;
     this.completions = completions;
+    this.refusals = refusals;
     this.transaction = transaction;
     this.sizeLimit = Math.min(settings.messageSizeLimit(), link.limits().maxMessageBytes());
     this.writer = new MessageWriter(sizeLimit);
@@ -98,18 +99,8 @@ final class Outbound {
   }
 
   private JMSException noted(JMSException failure) {
-    if (RefusalPause.isNoRoom(failure)) {
-      refusal = failure;
-    }
+    refusals.note(failure);
     return failure;
-  }
-
-  /** What the broker had no room for since the last call, if there is anything. */
-  @Nullable JMSException takeRefusal() {
-    JMSException completed = completions.takeRefusal();
-    JMSException last = refusal;
-    refusal = null;
-    return last == null ? completed : last;
   }
 
   void close(BrokerLink.Target target) {

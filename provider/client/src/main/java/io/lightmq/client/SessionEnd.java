@@ -14,6 +14,7 @@ final class SessionEnd {
   private final int id;
   private final Inbox inbox;
   private final Completions completions;
+  private final Refusals refusals;
   private final SessionConsumers consumers;
   private final SessionBrowsers browsers;
   private final Closing closing = new Closing();
@@ -26,6 +27,7 @@ final class SessionEnd {
       int id,
       Inbox inbox,
       Completions completions,
+      Refusals refusals,
       SessionConsumers consumers,
       SessionBrowsers browsers) {
     this.session = session;
@@ -33,6 +35,7 @@ final class SessionEnd {
     this.id = id;
     this.inbox = inbox;
     this.completions = completions;
+    this.refusals = refusals;
     this.consumers = consumers;
     this.browsers = browsers;
   }
@@ -105,7 +108,7 @@ final class SessionEnd {
     } finally {
       try {
         completions.close();
-        inbox.giveBackLast(session.outbound().takeRefusal() == null);
+        inbox.giveBackLast(refusals.take() == null);
         consumers.forget();
         browsers.forget();
       } finally {

@@ -30,14 +30,22 @@ final class Settling {
   private final Inbox inbox;
   private final Outbound outbound;
   private final AtomicLong transaction = new AtomicLong(1);
+  private final Refusals refusals;
   private final RefusalPause pause = new RefusalPause();
 
-  Settling(AckMode mode, BrokerLink link, int sessionId, Inbox inbox, Outbound outbound) {
+  Settling(
+      AckMode mode,
+      BrokerLink link,
+      int sessionId,
+      Inbox inbox,
+      Outbound outbound,
+      Refusals refusals) {
     this.mode = mode;
     this.link = link;
     this.sessionId = sessionId;
     this.inbox = inbox;
     this.outbound = outbound;
+    this.refusals = refusals;
   }
 
   /** Acknowledges one message, in mode INDIVIDUAL_ACKNOWLEDGE; one that is settled is no error. */
@@ -63,6 +71,7 @@ final class Settling {
     }
     HandedOver.Taken taken = inbox.take();
     if (taken.isLost()) {
+      refusals.forget();
       throw givenBack(
           taken,
           false,
@@ -81,7 +90,7 @@ final class Settling {
     boolean settled = true;
     try {
       Awaiting.answer(link.acknowledgeSurely(Arrived.places(delivered), taken.stale()), what);
-      succeeded();
+      pause.succeeded();
     } catch (JMSException e) {
       settled =
           isCode(e, FaultCode.NOT_IN_FLIGHT)
@@ -89,6 +98,7 @@ final class Settling {
       throw e;
     } finally {
       if (settled) {
+        refusals.forget();
         inbox.settled(delivered);
       } else {
         inbox.untake(taken); // the next acknowledgement or recover settles them
@@ -104,7 +114,7 @@ final class Settling {
     if (mode == AckMode.NONE) {
       return; // everything is acknowledged
     }
-    JMSException refusal = outbound.takeRefusal();
+    JMSException refusal = refusals.take();
     if (mode.isByMessage()) {
       giveBack(refusal);
     } else {
@@ -125,11 +135,6 @@ final class Settling {
     }
   }
 
-  private void succeeded() {
-    outbound.takeRefusal();
-    pause.succeeded();
-  }
-
   /** The number of the current transaction, from 1. */
   long transaction() {
     return transaction.get();
@@ -143,6 +148,7 @@ final class Settling {
    */
   void commit() throws JMSException {
     transaction.incrementAndGet();
+    refusals.forget(); // the transaction ends here, whatever comes of it
     List<BrokerLink.Staged> sends = outbound.takeStaged();
     HandedOver.Taken taken = inbox.take();
     if (taken.isLost()) {
@@ -175,7 +181,7 @@ final class Settling {
           link.commit(sessionId, sends, places, taken.stale()),
           "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
       inbox.settled(delivered);
-      succeeded();
+      pause.succeeded();
     } catch (JMSException e) {
       undo(e, taken);
       pause.failed(e.getCause());
@@ -191,7 +197,7 @@ final class Settling {
    */
   private void undo(JMSException failure, HandedOver.Taken taken) {
     if (isRefused(failure.getCause(), true)) {
-      var unused = givenBack(taken, RefusalPause.isOfTheApplication(failure.getCause()), failure);
+      var unused = givenBack(taken, NoRoom.isOfTheApplication(failure.getCause()), failure);
       return;
     }
     inbox.settled(taken.open());
@@ -246,6 +252,6 @@ final class Settling {
   void rollback() throws JMSException {
     transaction.incrementAndGet();
     outbound.takeStaged();
-    giveBack(outbound.takeRefusal());
+    giveBack(refusals.take());
   }
 }

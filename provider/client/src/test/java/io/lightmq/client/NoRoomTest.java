@@ -220,6 +220,69 @@ class NoRoomTest {
     assertThat(queue.returned(true)).containsExactly(2L);
   }
 
+  // ---- what the refusal does not belong to ----
+
+  @ParameterizedTest
+  @ValueSource(ints = {Session.AUTO_ACKNOWLEDGE, Session.DUPS_OK_ACKNOWLEDGE})
+  void aRefusalThatAListenerHasCopedWithIsNotThatOfTheNextMessage(int mode) throws Exception {
+    Session session = connection.createSession(mode);
+    MessageProducer producer = producer(session);
+    AtomicLong calls = new AtomicLong();
+    consumer = session.createConsumer(session.createQueue("orders"));
+    consumer.setMessageListener(
+        message -> {
+          if (calls.incrementAndGet() == 1) {
+            refused(() -> producer.send(message));
+          } else if (calls.get() == 2) {
+            Unchecked.run(session::recover);
+          }
+        });
+    queue.give(1, 0, "a");
+    await().until(() -> calls.get() == 1);
+    queue.give(2, 0, "b");
+    await().until(() -> queue.returned(true).contains(2L));
+    assertThat(queue.returned(false)).doesNotContain(2L);
+  }
+
+  /** A transacted session that has just had something refused for want of room. */
+  private Session refusedInTransaction() throws Exception {
+    broker.on(
+        Frame.AttachProducer.class,
+        attach ->
+            List.of(new Frame.Fault(attach.correlation(), FaultCode.LIMIT_REACHED, "too many", 0)));
+    Session session = connection.createSession(Session.SESSION_TRANSACTED);
+    consumer = session.createConsumer(session.createQueue("orders"));
+    refused(() -> producer(session));
+    return session;
+  }
+
+  private void theNextRollbackCounts(Session session) throws Exception {
+    queue.give(2, 0, "next");
+    assertThat(consumer.receive(10_000)).isNotNull();
+    session.rollback();
+    assertThat(queue.returned(true)).containsExactly(2L);
+  }
+
+  @Test
+  void anEmptyCommitEndsWhatWasRefusedBefore() throws Exception {
+    Session session = refusedInTransaction();
+    session.commit();
+    theNextRollbackCounts(session);
+  }
+
+  @Test
+  void aCommitThatFailsEndsItToo() throws Exception {
+    broker.on(
+        Frame.Commit.class,
+        commit ->
+            List.of(new Frame.Fault(commit.correlation(), FaultCode.NOT_AUTHORIZED, "no", 0)));
+    Session session = refusedInTransaction();
+    queue.give(1, 0, "a");
+    assertThat(consumer.receive(10_000)).isNotNull();
+    assertThatThrownBy(session::commit).isInstanceOf(JMSException.class);
+    theNextRollbackCounts(session);
+  }
+
   // ---- the pause ----
 
   @Test

@@ -48,6 +48,7 @@ final class Races {
 
   private Settled received(AckMode mode) throws JMSException {
     places.set(0);
+    Refusals refusals = new Refusals(new PassingLimit());
     Inbox inbox =
         new Inbox(
             mode,
@@ -61,6 +62,7 @@ final class Races {
             failure -> {
               throw new AssertionError(failure);
             },
+            refusals,
             () -> false);
     ConsumerQueue queue = new ConsumerQueue(1, inbox, mode, link, settings, over -> {});
     inbox.add(queue);
@@ -78,11 +80,12 @@ final class Races {
             messages,
             destinations,
             new AtomicLong(),
-            new Completions("unused", settings.link(), () -> false),
+            new Completions("unused", settings.link(), refusals, () -> false),
+            refusals,
             () -> "");
     Arrived place =
         new Arrived(queue, 0, broker.idOf("orders"), 4, sequence, 1, new byte[0]).placeOnly();
-    return new Settled(inbox, new Settling(mode, link, 1, inbox, outbound), place);
+    return new Settled(inbox, new Settling(mode, link, 1, inbox, outbound, refusals), place);
   }
 
   private boolean race(Settled settled, Unchecked.Action settle) throws Exception {

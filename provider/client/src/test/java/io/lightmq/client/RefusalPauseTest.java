@@ -28,7 +28,7 @@ class RefusalPauseTest {
     pause.succeeded();
     pause.failed(refusal);
     assertThat(slept).last().isEqualTo(100L);
-    assertThat(RefusalPause.isOfTheApplication(refusal)).isFalse();
+    assertThat(NoRoom.isOfTheApplication(refusal)).isFalse();
   }
 
   @ParameterizedTest
@@ -45,10 +45,10 @@ class RefusalPauseTest {
   @Test
   void whatWasLostOrNeverSentIsNoFailureOfTheApplications() {
     LinkException unsent = new LinkException(FaultCode.TRANSACTION_ROLLED_BACK, "was not sent");
-    assertThat(RefusalPause.isOfTheApplication(unsent)).isFalse();
+    assertThat(NoRoom.isOfTheApplication(unsent)).isFalse();
     LinkException gone = new LinkException(FaultCode.INVALID_DESTINATION, "it is gone");
     assertThat(
-            RefusalPause.isOfTheApplication(
+            NoRoom.isOfTheApplication(
                 new LinkException(FaultCode.TRANSACTION_ROLLED_BACK, "rolled back", gone)))
         .isTrue();
   }

@@ -56,7 +56,11 @@ class TemporaryTargetTest {
   private void restart() throws Exception {
     broker.on(
         Frame.AttachProducer.class,
-        attach -> List.of(new Frame.ProducerAttached(attach.correlation(), NEW_ID)));
+        attach -> {
+          String name = attach.destination().name();
+          long id = name.equals(REPLIES) ? NEW_ID : broker.idOf(name);
+          return List.of(new Frame.ProducerAttached(attach.correlation(), id));
+        });
     broker.cut();
   }
 
@@ -88,5 +92,46 @@ class TemporaryTargetTest {
     assertThat(again.number()).isEqualTo(first.number());
     broker.receipt(again);
     committed.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aReplyThatWasTakenIsNotSentAgainBehindWhatWasNot() throws Exception {
+    Session orders = connection.createSession(Session.AUTO_ACKNOWLEDGE);
+    MessageProducer first = orders.createProducer(orders.createQueue("orders"));
+    Session replies = connection.createSession(Session.AUTO_ACKNOWLEDGE);
+    MessageProducer second = replies.createProducer(replies.createQueue(REPLIES));
+    CompletableFuture<Void> slow = begin(() -> first.send(orders.createTextMessage("a")));
+    Frame.Publish order = broker.expect(Frame.Publish.class);
+    CompletableFuture<Void> taken = begin(() -> second.send(replies.createTextMessage("b")));
+    broker.receipt(broker.expect(Frame.Publish.class));
+    taken.get(10, TimeUnit.SECONDS);
+    restart();
+    Frame.Publish again = broker.expect(Frame.Publish.class);
+    assertThat(again.number()).isEqualTo(order.number());
+    broker.receipt(again);
+    slow.get(10, TimeUnit.SECONDS);
+    CompletableFuture<Void> next = begin(() -> first.send(orders.createTextMessage("c")));
+    Frame.Publish last = broker.expect(Frame.Publish.class);
+    assertThat(last.destinationId()).isEqualTo(order.destinationId());
+    assertThat(last.number()).isEqualTo(order.number() + 1);
+    broker.receipt(last);
+    next.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void neitherIsACommitThatHasOnlyReplies() throws Exception {
+    Session orders = connection.createSession(Session.AUTO_ACKNOWLEDGE);
+    MessageProducer first = orders.createProducer(orders.createQueue("orders"));
+    Session replies = connection.createSession(Session.SESSION_TRANSACTED);
+    replies.createProducer(replies.createQueue(REPLIES)).send(replies.createTextMessage("b"));
+    CompletableFuture<Void> slow = begin(() -> first.send(orders.createTextMessage("a")));
+    broker.expect(Frame.Publish.class);
+    CompletableFuture<Void> committed = begin(replies::commit);
+    broker.receipt(broker.expect(Frame.Commit.class));
+    restart();
+    broker.receipt(broker.expect(Frame.Publish.class));
+    slow.get(10, TimeUnit.SECONDS);
+    committed.get(10, TimeUnit.SECONDS);
+    assertThat(broker.seen(Frame.Commit.class)).hasSize(1);
   }
 }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A run or a commit that is on its way. Belongs to the link's loop. */
@@ -75,6 +76,17 @@ abstract sealed class Item {
     return sentTo == target.destinationId() || TemporaryName.is(target.destination().name());
   }
 
+  /**
+   * Whether all of it went to temporary destinations that a broker has made anew since. That it was
+   * taken is in no record of a broker; so if it was answered, and whoever it was for may have had
+   * it, it must not be sent again.
+   */
+  abstract boolean isForRenewed();
+
+  private static boolean isRenewed(Target target, long sentTo) {
+    return sentTo != target.destinationId() && isSame(target, sentTo);
+  }
+
   abstract Frame frame(ByteBufAllocator allocator);
 
   abstract void done(@Nullable LinkException failure);
@@ -109,6 +121,11 @@ abstract sealed class Item {
               FaultCode.DESTINATION_GONE,
               target.destination().name() + " was deleted while the connection was lost")
           : null;
+    }
+
+    @Override
+    boolean isForRenewed() {
+      return isRenewed(target, destinationId);
     }
 
     @Override
@@ -190,6 +207,15 @@ abstract sealed class Item {
         }
       }
       return null;
+    }
+
+    @Override
+    boolean isForRenewed() {
+      long[] sent = sentIds;
+      return sent != null
+          && acked.isEmpty()
+          && IntStream.range(0, sent.length)
+              .allMatch(i -> isRenewed(sends.get(i).target(), sent[i]));
     }
 
     @Override

@@ -495,7 +495,8 @@ final class Publishing {
   /**
    * Sends again, unchanged and in order, also what was answered before: the broker has taken none
    * of these numbers, and no connection that could still bring one of them is let in. So where a
-   * destination has gone its run or commit fails here, and the numbers close up behind it.
+   * destination has gone its run or commit fails here, and the numbers close up behind it. So they
+   * do behind what was answered and may have been received, if a repetition would not be known.
    *
    * @param resent what runs once all that was sent again is answered; dropped with the connection
    */
@@ -505,7 +506,7 @@ final class Publishing {
     for (Iterator<Item> items = numbered.iterator(); items.hasNext(); ) {
       Item item = items.next();
       LinkException failure = item.failure != null ? item.failure : item.hopeless(gone);
-      if (failure != null) {
+      if (failure != null || (item.answered && item.isForRenewed())) {
         items.remove();
         unconfirmed.remove(item.correlation, item);
         forget(item);

@@ -11,7 +11,10 @@ public enum FaultCode {
   PROTOCOL_ERROR(1),
   /** No common protocol version. */
   VERSION_MISMATCH(2),
-  /** Frame or message longer than the limit that the text names. */
+  /**
+   * A frame or message longer than the limit that the text names, or one that is too much for the
+   * topic's selectors or the memory: what would be refused again as it is.
+   */
   TOO_LARGE(3),
   /**
    * A limit per connection (sessions, consumers, producers, parked pulls) or of all selectors is
@@ -73,6 +76,17 @@ public enum FaultCode {
   /** The code on the wire. */
   public int code() {
     return code;
+  }
+
+  /**
+   * Whether the broker had no room that it may have later, so that nobody's attempt has failed.
+   * Broker and clients go by this.
+   */
+  public boolean isWantOfRoom() {
+    return switch (this) {
+      case DISK_FULL, MEMORY_FULL, LIMIT_REACHED, RETRY_LATER -> true;
+      default -> false;
+    };
   }
 
   /** The fault of a code; {@link #PROTOCOL_ERROR} for codes of later versions. */

@@ -186,7 +186,7 @@ final class Matchings {
         long steps = to.weight().steps(1, selectable);
         if (steps > MAX_STEPS) {
           throw new Refusal(
-              FaultCode.LIMIT_REACHED,
+              FaultCode.TOO_LARGE,
               "a message has "
                   + selectable
                   + " bytes of headers and properties, and "

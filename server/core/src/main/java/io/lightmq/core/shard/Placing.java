@@ -192,7 +192,7 @@ final class Placing {
   boolean fits(long count, long entryBytes) {
     if (!mayFit(count, entryBytes)) {
       throw new Refusal(
-          FaultCode.MEMORY_FULL,
+          FaultCode.TOO_LARGE,
           "a run of "
               + count
               + " messages and "

@@ -442,7 +442,7 @@ final class Publishing {
       Refusal refusal = unforeseen.refusal(thrown, "a commit", before);
       for (Command.Acked acked : command.acked()) {
         Consumer consumer = Settlements.consumer(session, acked);
-        if (consumer != null && isOfTheBroker(refusal)) {
+        if (consumer != null && refusal.code().isWantOfRoom()) {
           attempts.refused(consumer, acked.ranges());
         } else if (consumer != null) {
           attempts.failed(session, consumer, acked.ranges(), null);
@@ -451,13 +451,5 @@ final class Publishing {
       receipts.refuse(session, link, command.number(), command.correlation(), refusal);
     }
     matchings.release(command);
-  }
-
-  /** Whether a commit is refused for want of room, so that no application has failed. */
-  private static boolean isOfTheBroker(Refusal refusal) {
-    return switch (refusal.code()) {
-      case DISK_FULL, MEMORY_FULL, LIMIT_REACHED, RETRY_LATER -> true;
-      default -> false;
-    };
   }
 }

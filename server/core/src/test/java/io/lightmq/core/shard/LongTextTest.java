@@ -350,7 +350,7 @@ class LongTextTest {
     searchers(TOPIC, PLAIN, 60);
     int c = submit(sender, 1, 600 << 10, 1);
     int next = submit(sender, 2, 10, 2);
-    assertThat(bench.receipt(sender, c)).isEqualTo(FaultCode.LIMIT_REACHED);
+    assertThat(bench.receipt(sender, c)).isEqualTo(FaultCode.TOO_LARGE);
     assertThat(BrokerHarness.find(sender, c).text())
         .contains(
             "60 selectors", "prices", "1073741824", Integer.toString(600 << 10).substring(0, 3));

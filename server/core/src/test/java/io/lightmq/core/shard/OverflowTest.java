@@ -346,7 +346,7 @@ class OverflowTest {
     String[] many = new String[50];
     Arrays.fill(many, "x");
     int refused = h.publish(peer, queue, 0, many);
-    assertThat(h.receipt(peer, refused)).isEqualTo(FaultCode.MEMORY_FULL);
+    assertThat(h.receipt(peer, refused)).isEqualTo(FaultCode.TOO_LARGE);
     assertThat(BrokerHarness.find(peer, refused).text()).contains("never fits into the 16384");
     taken(publish(queue, 0, 0, 20));
   }

@@ -218,7 +218,12 @@ final class World {
   /** Whether a run or commit may be answered so. */
   static boolean mayBeRefused(FaultCode code) {
     return switch (code) {
-      case MEMORY_FULL, TRANSACTION_ROLLED_BACK, DESTINATION_GONE, TRANSACTION_TOO_LARGE -> true;
+      case MEMORY_FULL,
+          TRANSACTION_ROLLED_BACK,
+          DESTINATION_GONE,
+          TOO_LARGE,
+          TRANSACTION_TOO_LARGE ->
+          true;
       default -> false;
     };
   }
