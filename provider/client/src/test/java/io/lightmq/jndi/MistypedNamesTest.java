@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What is mistyped in a naming file or in a lookup is named with what it was meant to be. */
+@SuppressWarnings("BanJNDI") // naming is what is tested
 class MistypedNamesTest {
   private static Context context(String... pairs) throws NamingException {
     Hashtable<String, String> environment = new Hashtable<>();
