@@ -46,11 +46,14 @@ final class EarlyCommits {
   }
 
   private static boolean isMissing(PeerSession session, long next, CommandQueue queue) {
+    if (session.waitingCommits().containsKey(next) || waits(session, next)) {
+      return false; // as nearly always; it costs no look at all that wait
+    }
     boolean behindAll = false;
     for (WaitingCommit commit : session.waitingCommits().values()) {
       behindAll |= commit.isBehindAllOfBefore(queue);
     }
-    return behindAll && !session.waitingCommits().containsKey(next) && !waits(session, next);
+    return behindAll;
   }
 
   private static boolean waits(PeerSession session, long number) {
