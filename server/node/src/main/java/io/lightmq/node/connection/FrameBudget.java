@@ -26,7 +26,7 @@ public final class FrameBudget {
 
   /** For the ranges that frames name, on a Java machine of this heap. */
   public static FrameBudget ofNamed(long heapBytes) {
-    return new FrameBudget(NamedHeap.limit(heapBytes));
+    return new FrameBudget(RangesHeap.limit(heapBytes));
   }
 
   public FrameBudget(long limitBytes) {

@@ -232,8 +232,8 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     if (credit == null) {
       return false;
     }
-    if (frameLength > NamedHeap.FEW_BYTES && NamedHeap.names(type)) {
-      namedBytes = NamedHeap.most(frameLength);
+    if (frameLength > RangesHeap.FEW_BYTES && RangesHeap.names(type)) {
+      namedBytes = RangesHeap.most(frameLength);
     }
     if (type == FrameType.PUBLISH.code()) {
       runBytes = frameLength - FRAME_BYTES;

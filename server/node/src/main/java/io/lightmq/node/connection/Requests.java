@@ -115,7 +115,7 @@ final class Requests {
         || unanswered.get() >= share
         || verb != 0
         || heldCommitBytes.get() > 2 * settings.maxTransactionBytes()
-        || heldNamedBytes.get() > NamedHeap.share(named.limitBytes());
+        || heldNamedBytes.get() > RangesHeap.share(named.limitBytes());
   }
 
   /** Whether nothing more is to be read because of what all connections have under way. */
@@ -161,13 +161,13 @@ final class Requests {
    * @return whether a pause for them may end
    */
   boolean letGo(List<Command.Acked> ranges) {
-    int bytes = NamedHeap.of(ranges);
+    int bytes = RangesHeap.of(ranges);
     if (bytes == 0) {
       return false;
     }
     long held = heldNamedBytes.addAndGet(-bytes);
     named.giveBack(bytes);
-    long share = NamedHeap.share(named.limitBytes());
+    long share = RangesHeap.share(named.limitBytes());
     return held <= share && held + bytes > share;
   }
 
@@ -476,7 +476,7 @@ final class Requests {
     for (Frame.Acked one : frames) {
       acked.add(new Command.Acked(one.consumerId(), one.destinationId(), one.ranges()));
     }
-    int bytes = NamedHeap.of(acked);
+    int bytes = RangesHeap.of(acked);
     if (bytes > 0) {
       named.keep(bytes);
       heldNamedBytes.addAndGet(bytes);

@@ -156,10 +156,10 @@ class NamedRangesTest {
       for (int ranges : new int[] {0, 1, 2, 3, 10, 90}) {
         List<Frame.Acked> acked = acked(consumers, ranges);
         ByteBuf encoded = encode(new Frame.Begun(1, false, acked));
-        int most = NamedHeap.most(encoded.readableBytes() - 4);
+        int most = RangesHeap.most(encoded.readableBytes() - 4);
         encoded.release();
         harness.send(new Frame.Begun(1, false, acked));
-        assertThat(NamedHeap.of(harness.last(Command.Begun.class).named()))
+        assertThat(RangesHeap.of(harness.last(Command.Begun.class).named()))
             .as("%d consumers of %d ranges", consumers, ranges)
             .isLessThanOrEqualTo(Math.max(most, 512));
         harness.peer().carriedOut();

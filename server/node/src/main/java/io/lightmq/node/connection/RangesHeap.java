@@ -9,7 +9,7 @@ import java.util.List;
  * What the ranges that frames name take of the heap, much more than their bytes: a range of three
  * bytes becomes one of forty. The frames of one range are counted by their number only.
  */
-final class NamedHeap {
+final class RangesHeap {
   /** Frames up to this length name one range of one consumer, or hardly more. */
   static final int FEW_BYTES = 48;
 
@@ -28,7 +28,7 @@ final class NamedHeap {
 
   private static final int MOST_OF_ITEM = (CONSUMER + LIST + RANGE) / 2;
 
-  private NamedHeap() {}
+  private RangesHeap() {}
 
   /** What all connections may have with the shard on a machine of this heap. */
   static long limit(long heapBytes) {
