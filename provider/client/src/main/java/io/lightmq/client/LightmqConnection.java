@@ -34,7 +34,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
   private final ClientSettings settings;
   private final Domain domain;
   private final BrokerLink link;
-  private final Destinations destinations = new Destinations();
+  private final JmsDestinations destinations = new JmsDestinations();
   private final PassingLimit limit = new PassingLimit();
   private final AtomicLong messageNumbers = new AtomicLong();
   private final Map<Integer, Route> routes = new ConcurrentHashMap<>();
@@ -76,7 +76,7 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
     return link;
   }
 
-  Destinations destinations() {
+  JmsDestinations destinations() {
     return destinations;
   }
 

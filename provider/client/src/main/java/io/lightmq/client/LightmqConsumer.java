@@ -105,13 +105,13 @@ final class LightmqConsumer implements QueueReceiver, TopicSubscriber {
   @Override
   public Queue getQueue() throws JMSException {
     requireOpen();
-    return Destinations.asQueue(destination);
+    return JmsDestinations.asQueue(destination);
   }
 
   @Override
   public Topic getTopic() throws JMSException {
     requireOpen();
-    return Destinations.asTopic(destination);
+    return JmsDestinations.asTopic(destination);
   }
 
   @Override

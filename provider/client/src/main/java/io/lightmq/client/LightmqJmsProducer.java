@@ -64,7 +64,7 @@ final class LightmqJmsProducer implements JMSProducer {
                   destination,
                   ours,
                   message,
-                  new Outbound.Options(
+                  new SessionSender.Options(
                       deliveryMode,
                       priority,
                       timeToLiveMillis,

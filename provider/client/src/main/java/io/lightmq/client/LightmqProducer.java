@@ -125,13 +125,13 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   @Override
   public @Nullable Queue getQueue() throws JMSException {
     Destination own = getDestination();
-    return own == null ? null : Destinations.asQueue(own);
+    return own == null ? null : JmsDestinations.asQueue(own);
   }
 
   @Override
   public @Nullable Topic getTopic() throws JMSException {
     Destination own = getDestination();
-    return own == null ? null : Destinations.asTopic(own);
+    return own == null ? null : JmsDestinations.asTopic(own);
   }
 
   @Override
@@ -250,8 +250,8 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
     return listener;
   }
 
-  private Outbound.Options options(int mode, int newPriority, long liveMillis) {
-    return new Outbound.Options(
+  private SessionSender.Options options(int mode, int newPriority, long liveMillis) {
+    return new SessionSender.Options(
         mode, newPriority, liveMillis, deliveryDelayMillis, !disableMessageId, !disableTimestamp);
   }
 

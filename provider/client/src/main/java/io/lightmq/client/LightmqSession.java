@@ -35,7 +35,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** A session: one thread's view of a connection; {@link Inbox} receives, {@link Outbound} sends. */
+/**
+ * A session: one thread's view of a connection; {@link Inbox} receives, {@link SessionSender}
+ * sends.
+ */
 final class LightmqSession implements QueueSession, TopicSession {
   private static final AtomicInteger STARTED = new AtomicInteger();
 
@@ -47,7 +50,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final int id;
   private final Messages messages;
   private final Inbox inbox;
-  private final Outbound outbound;
+  private final SessionSender outbound;
   private final Completions completions;
   private final SessionConsumers consumers;
   private final SessionBrowsers browsers;
@@ -83,7 +86,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     this.completions =
         new Completions(name + "-sent", settings.link(), refusals, connection::isInListener);
     this.outbound =
-        new Outbound(
+        new SessionSender(
             settings,
             link,
             id,
@@ -124,7 +127,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     return inbox;
   }
 
-  Outbound outbound() {
+  SessionSender outbound() {
     return outbound;
   }
 

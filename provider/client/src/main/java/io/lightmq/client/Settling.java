@@ -28,7 +28,7 @@ final class Settling {
   private final BrokerLink link;
   private final int sessionId;
   private final Inbox inbox;
-  private final Outbound outbound;
+  private final SessionSender outbound;
   private final AtomicLong transaction = new AtomicLong(1);
   private final Refusals refusals;
   private final RefusalPause pause = new RefusalPause();
@@ -38,7 +38,7 @@ final class Settling {
       BrokerLink link,
       int sessionId,
       Inbox inbox,
-      Outbound outbound,
+      SessionSender outbound,
       Refusals refusals) {
     this.mode = mode;
     this.link = link;

@@ -47,7 +47,7 @@ class FeedingPauseTest {
 
   private void open(String options) throws Exception {
     ClientSettings settings = ClientSettings.of(ClientUri.parse("lightmq://127.0.0.1" + options));
-    Destinations destinations = new Destinations();
+    JmsDestinations destinations = new JmsDestinations();
     BrokerLink link =
         (BrokerLink)
             Proxy.newProxyInstance(

@@ -47,7 +47,7 @@ class PassingLimitTest {
   @BeforeEach
   void open() {
     ClientSettings settings = ClientSettings.of(ClientUri.parse("lightmq://127.0.0.1"));
-    Destinations destinations = new Destinations();
+    JmsDestinations destinations = new JmsDestinations();
     BrokerLink link =
         (BrokerLink)
             Proxy.newProxyInstance(

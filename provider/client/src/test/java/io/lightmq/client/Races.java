@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Races {
   private final ScriptedBroker broker;
   private final ClientSettings settings = ClientSettings.of(ClientUri.parse("lightmq://127.0.0.1"));
-  private final Destinations destinations = new Destinations();
+  private final JmsDestinations destinations = new JmsDestinations();
   private final Messages messages = new Messages(settings.trust(), destinations, settings.jmsx());
   private final AtomicInteger places = new AtomicInteger();
   private final BrokerLink link =
@@ -71,8 +71,8 @@ final class Races {
     Frame.PullOne pull = new Frame.PullOne(1, 0, 1, 1, 0);
     inbox.delivered(broker.deliver(pull, "orders", sequence, 0, "a"), queue);
     inbox.receive(queue, Gate.NO_WAIT, message -> message);
-    Outbound outbound =
-        new Outbound(
+    SessionSender outbound =
+        new SessionSender(
             settings,
             link,
             1,

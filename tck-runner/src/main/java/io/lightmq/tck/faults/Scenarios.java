@@ -45,7 +45,7 @@ final class Scenarios {
               "--memory --non-persistent",
               "[MESSAGES]",
               "the same of messages that no disk keeps (1,000,000)",
-              call -> new VolatileBacklog(call.setup(), call.number(0, 1_000_000)).run()),
+              call -> new UnloggedBacklog(call.setup(), call.number(0, 1_000_000)).run()),
           new Scenario(
               "--duplicates",
               "[MESSAGES] [SEED]",

@@ -45,7 +45,7 @@ public final class GoldenStoreWriter {
   /** A start may have to make a checkpoint first, and the metrics are a second old. */
   private static final long SETTLE_MILLIS = 3_000;
 
-  private static final int VOLATILE_MESSAGES = 1_200;
+  private static final int UNLOGGED_MESSAGES = 1_200;
 
   private final BrokerSetup setup;
   private final Manifest manifest = new Manifest();
@@ -369,7 +369,7 @@ public final class GoldenStoreWriter {
   /** Non-persistent messages, more than memory has room for: they do not survive the kill. */
   private void overflow(JMSContext context) throws IOException, InterruptedException {
     JMSProducer producer = context.createProducer().setDeliveryMode(DeliveryMode.NON_PERSISTENT);
-    for (int i = 0; i < VOLATILE_MESSAGES; i++) {
+    for (int i = 0; i < UNLOGGED_MESSAGES; i++) {
       producer.send(context.createQueue(OVERFLOW), "y".repeat(800));
       if (i % 40 == 0) {
         context.commit();

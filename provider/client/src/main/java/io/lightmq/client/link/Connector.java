@@ -43,7 +43,7 @@ final class Connector {
   }
 
   /** A connection that is ready to attach. */
-  record Connected(Channel channel, Handshake.Greeting greeting) {}
+  record Connected(Channel channel, ClientHandshake.Greeting greeting) {}
 
   private Connector() {}
 
@@ -62,7 +62,7 @@ final class Connector {
                   + " is unknown; check its spelling in the connection URI"));
     }
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.BROKER);
-    Handshake handshake = new Handshake(settings, decoder, events::computing);
+    ClientHandshake handshake = new ClientHandshake(settings, decoder, events::computing);
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loop)

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
  *  0 int   length        whole entry, this field included
  *  4 int   crc32c        over bytes 8 to length
  *  8 byte  version       1
- *  9 byte  lane          0-9 durable, 0x80 | 0-9 volatile
+ *  9 byte  lane          0-9 durable, 0x80 | 0-9 unlogged
  * 10 byte  flags         bit 0 persistent, bit 1 chunk, bit 2 under a holder
  * 11 byte  compression   0 none
  * 12 int   messageOffset where the encoded message starts in the entry

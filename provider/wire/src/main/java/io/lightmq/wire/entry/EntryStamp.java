@@ -3,7 +3,7 @@ package io.lightmq.wire.entry;
 /**
  * What the broker stamps on all entries of one run; sequence and expiry differ per entry.
  *
- * @param lane the lane's code: 0 to 9 durable, 128 + 0 to 9 volatile
+ * @param lane the lane's code: 0 to 9 durable, 128 + 0 to 9 unlogged
  * @param flags {@link Entry#PERSISTENT}, {@link Entry#CHUNK}, {@link Entry#HELD}
  * @param enqueuedMillis the broker's clock
  * @param dueMillis when a delayed entry falls due by the broker's clock, 0 for at once

@@ -4,7 +4,7 @@ package io.lightmq.wire.entry;
  * Consecutive sequences of one lane: {@code from} to {@code from + count - 1}, within one shard
  * epoch.
  *
- * @param lane the lane's code: 0 to 9 durable, 128 + 0 to 9 volatile
+ * @param lane the lane's code: 0 to 9 durable, 128 + 0 to 9 unlogged
  */
 public record SequenceRange(int lane, long from, int count) {
   public SequenceRange {

@@ -189,7 +189,7 @@ public record ServerConfig(
     }
     long fittingWindow = heapBytes < 96 * MIB ? 16 * MIB : 64 * MIB;
     int window = from.bytes("memory.window", fittingWindow, MIB, 1 << 30);
-    long volatileBytes =
+    long unloggedBytes =
         from.longBytes("memory.non-persistent", share(heapBytes, 8, 16, 64), MIB, 1L << 40);
     JournalSettings journal = journal(from, otherwise.journal());
     SegmentSettings segments = segments(from, otherwise.segments(), heapBytes);
@@ -219,7 +219,7 @@ public record ServerConfig(
           create,
           rules,
           window,
-          volatileBytes,
+          unloggedBytes,
           overflow,
           journal,
           segments,

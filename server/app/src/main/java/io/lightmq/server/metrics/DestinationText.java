@@ -94,20 +94,20 @@ final class DestinationText {
         each -> each.selectorEvaluations() > 0,
         (of, each) -> (double) (each.selectorNanos() / 1_000));
     each(
-        "lightmq_key_view_moves_total",
-        "Key views of groups given to a consumer.",
+        "lightmq_group_bucket_moves_total",
+        "Group buckets of groups given to a consumer.",
         "counter",
-        each -> each.keyViewMoves() > 0,
-        (of, each) -> each.keyViewMoves());
+        each -> each.groupBucketMoves() > 0,
+        (of, each) -> each.groupBucketMoves());
   }
 
   private void subscriptionGauges() throws IOException {
     each(
-        "lightmq_key_views_moving",
-        "Key views of groups that wait for what is in flight before they move.",
+        "lightmq_group_buckets_moving",
+        "Group buckets of groups that wait for what is in flight before they move.",
         "gauge",
-        each -> each.keyViewMoves() > 0,
-        (of, each) -> each.keyViewsMoving());
+        each -> each.groupBucketMoves() > 0,
+        (of, each) -> each.groupBucketsMoving());
     each(
         "lightmq_lag_seconds",
         "By how much the last acknowledged message is older than the newest published one.",

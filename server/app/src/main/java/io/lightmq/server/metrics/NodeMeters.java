@@ -223,7 +223,7 @@ public final class NodeMeters implements AutoCloseable {
         now -> now.broker().checkpoints().segmentBytes());
     gauge(
         "lightmq.overflow.bytes",
-        "Bytes of the files of volatile messages that memory has no room for.",
+        "Bytes of the files of unlogged messages that memory has no room for.",
         now -> now.broker().overflow().bytes());
     gauge(
         "lightmq.overflow.limit.bytes",
@@ -231,11 +231,11 @@ public final class NodeMeters implements AutoCloseable {
         now -> now.broker().overflow().limitBytes());
     counter(
         "lightmq.overflow.messages",
-        "Volatile messages that were moved from memory into files.",
+        "Unlogged messages that were moved from memory into files.",
         now -> now.broker().overflow().movedMessages());
     counter(
         "lightmq.overflow.failures",
-        "Batches of volatile messages that could not be written to files and stay in memory.",
+        "Batches of unlogged messages that could not be written to files and stay in memory.",
         now -> now.broker().overflow().failures());
     gauge(
         "lightmq.disk.usable.bytes",
@@ -250,7 +250,8 @@ public final class NodeMeters implements AutoCloseable {
   private void memoryMeters() {
     gauge(
         "lightmq.named.bytes",
-        "Heap that destinations, subscriptions, consumers, connections and links take, as reckoned.",
+        "Heap that destinations, subscriptions, consumers, connections and links take, as"
+            + " reckoned.",
         now -> now.broker().totals().named().bytes());
     gauge(
         "lightmq.named.limit.bytes",

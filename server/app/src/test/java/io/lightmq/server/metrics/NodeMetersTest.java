@@ -116,8 +116,8 @@ class NodeMetersTest {
     assertThat(line("lightmq_acknowledged_messages_total")).endsWith(" 500.0");
     assertThat(line("lightmq_selector_evaluations_total")).endsWith(" 40.0");
     assertThat(line("lightmq_selector_micros_total")).endsWith(" 12.0");
-    assertThat(line("lightmq_key_view_moves_total")).endsWith(" 64.0");
-    assertThat(line("lightmq_key_views_moving")).endsWith(" 2.0");
+    assertThat(line("lightmq_group_bucket_moves_total")).endsWith(" 64.0");
+    assertThat(line("lightmq_group_buckets_moving")).endsWith(" 2.0");
   }
 
   @Test

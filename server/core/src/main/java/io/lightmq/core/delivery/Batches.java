@@ -5,8 +5,8 @@ import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.destination.View;
-import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.Entry;
@@ -41,7 +41,7 @@ final class Batches {
   private final Gather gather = new Gather();
   private final Location location = new Location();
   private final GiveUps giveUps;
-  private final Keys keys = new Keys();
+  private final DuplicateKeys keys = new DuplicateKeys();
   private ByteBuffer scratch = ByteBuffer.allocate(0);
   private int passedBy;
   private long nowMillis;
@@ -71,9 +71,10 @@ final class Batches {
     while (!full
         && gather.messages() < most
         && view.next(consumer, most - gather.messages(), decisions)) {
-      if (view.lane() instanceof VolatileLane swift) {
-        if (swift.isInMemory(view.from())) {
-          full = gatherVolatile(consumer, swift, view.from(), view.count()) || isFull(subscription);
+      if (view.lane() instanceof UnloggedLane unlogged) {
+        if (unlogged.isInMemory(view.from())) {
+          full =
+              gatherUnlogged(consumer, unlogged, view.from(), view.count()) || isFull(subscription);
           continue;
         }
         if (gather.messages() > 0) {
@@ -151,7 +152,7 @@ final class Batches {
     }
   }
 
-  private boolean gatherVolatile(Consumer consumer, VolatileLane lane, long from, int count) {
+  private boolean gatherUnlogged(Consumer consumer, UnloggedLane lane, long from, int count) {
     for (long sequence = from; sequence < from + count && lane.isInMemory(sequence); sequence++) {
       int length = lane.length(sequence);
       if (isOver(consumer, length)) {
@@ -165,7 +166,7 @@ final class Batches {
               lane.getLong(sequence, EXPIRY_AT),
               lane.getLong(sequence, CONNECTION_AT))
           && !isSuppressed(consumer, lane, sequence, length)) {
-        gather.addVolatile(lane, sequence, length);
+        gather.addUnlogged(lane, sequence, length);
       }
     }
     return false;
@@ -239,7 +240,7 @@ final class Batches {
     return true;
   }
 
-  private boolean isSuppressed(Consumer consumer, VolatileLane lane, long sequence, int length) {
+  private boolean isSuppressed(Consumer consumer, UnloggedLane lane, long sequence, int length) {
     if (consumer.subscription().duplicates() == null) {
       return false;
     }
@@ -307,14 +308,14 @@ final class Batches {
 
   /** Adds the first of consecutive messages to a fetch; false if they are in memory. */
   boolean addPart(Fetch fetch, long from, int count) {
-    if (fetch.lane instanceof VolatileLane swift) {
-      return !swift.isInMemory(from) && addOverflow(fetch, swift.place(from), from, count);
+    if (fetch.lane instanceof UnloggedLane unlogged) {
+      return !unlogged.isInMemory(from) && addOverflow(fetch, unlogged.place(from), from, count);
     }
     locate((DurableLane) fetch.lane, from);
     return addDurable(fetch, from, count, fetch.maxBytes);
   }
 
-  static boolean addOverflow(Fetch fetch, VolatileLane.Place place, long from, int count) {
+  static boolean addOverflow(Fetch fetch, UnloggedLane.Place place, long from, int count) {
     long each = Math.max(1, place.bytes() / place.count());
     long fits = Math.max(1, (fetch.maxBytes - fetch.estimatedBytes) / each + 1);
     int some = (int) Math.min(Math.min(count, place.last() - from + 1), fits);

@@ -5,7 +5,7 @@ import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Look;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Work;
@@ -253,11 +253,11 @@ public final class Browsers {
     Look look = browser.look;
     while (mayLook(browser) && look.next(browser.consumer.messages - gather.messages())) {
       boolean full;
-      if (look.lane() instanceof VolatileLane swift) {
-        if (!swift.isInMemory(look.from())) {
+      if (look.lane() instanceof UnloggedLane unlogged) {
+        if (!unlogged.isInMemory(look.from())) {
           return true;
         }
-        full = gatherVolatile(browser, swift);
+        full = gatherUnlogged(browser, unlogged);
       } else {
         DurableLane lane = (DurableLane) look.lane();
         Batches.locate(lane, look.from(), location);
@@ -280,7 +280,7 @@ public final class Browsers {
         && lookedAtBytes < MAX_LOOKED_AT_BYTES;
   }
 
-  private boolean gatherVolatile(Browser browser, VolatileLane lane) {
+  private boolean gatherUnlogged(Browser browser, UnloggedLane lane) {
     long end = browser.look.from() + browser.look.count();
     for (long sequence = browser.look.from();
         sequence < end && mayLook(browser) && lane.isInMemory(sequence);
@@ -298,8 +298,8 @@ public final class Browsers {
       }
       looked(browser, lane, sequence, length);
       if (!isExpired(lane.getLong(sequence, EXPIRY_AT))
-          && isWantedVolatile(browser, lane, sequence, length)) {
-        gather.addVolatile(lane, sequence, length);
+          && isWantedUnlogged(browser, lane, sequence, length)) {
+        gather.addUnlogged(lane, sequence, length);
       }
     }
     return false;
@@ -348,7 +348,7 @@ public final class Browsers {
     return expiryMillis != 0 && expiryMillis <= nowMillis;
   }
 
-  private boolean isWantedVolatile(Browser browser, VolatileLane lane, long sequence, int length) {
+  private boolean isWantedUnlogged(Browser browser, UnloggedLane lane, long sequence, int length) {
     if (browser.wanted == null) {
       return true;
     }

@@ -1,6 +1,6 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.KeyOwner;
+import io.lightmq.core.destination.GroupOwner;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.runtime.OwnedBy;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One consumer of a connection, with what it holds and its open pull. */
 @OwnedBy("shard")
-public final class Consumer extends KeyOwner {
+public final class Consumer extends GroupOwner {
   private final Recipient recipient;
   private final int consumerId;
   private final int sessionId;

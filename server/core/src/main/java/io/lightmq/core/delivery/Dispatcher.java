@@ -1,6 +1,6 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.KeyViews;
+import io.lightmq.core.destination.GroupBuckets;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
@@ -55,7 +55,7 @@ public final class Dispatcher {
   private final Batches batches;
   private final Browsers browsers;
   private final Sifter sifter;
-  private final KeyTurn keyTurn = new KeyTurn(this::serveOrBlock, unfinished::contains);
+  private final GroupTurn keyTurn = new GroupTurn(this::serveOrBlock, unfinished::contains);
 
   private long nowNanos;
 
@@ -257,7 +257,7 @@ public final class Dispatcher {
       throw new IllegalStateException("consumer " + consumer.consumerId() + " is closed");
     }
     line.waiting.add(consumer);
-    KeyViews keys = consumer.view().keys();
+    GroupBuckets keys = consumer.view().keys();
     if (keys != null) {
       keys.join(consumer);
     }
@@ -327,7 +327,7 @@ public final class Dispatcher {
     }
     PullList list = line.waiting;
     unfinished.remove(view);
-    KeyViews keys = view.keys();
+    GroupBuckets keys = view.keys();
     if (keys != null) {
       keyTurn.take(view, keys, line, nowNanos);
     } else {

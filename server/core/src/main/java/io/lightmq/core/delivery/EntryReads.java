@@ -4,7 +4,7 @@ import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.Entry;
@@ -48,8 +48,8 @@ public final class EntryReads {
    */
   public void read(
       Subscription subscription, Lane lane, long from, int count, int maxBytes, Taker taker) {
-    if (lane instanceof VolatileLane swift && swift.isInMemory(from)) {
-      taker.read(fromMemory(swift, from, count, maxBytes), null);
+    if (lane instanceof UnloggedLane unlogged && unlogged.isInMemory(from)) {
+      taker.read(fromMemory(unlogged, from, count, maxBytes), null);
     } else {
       Consumer consumer = new Consumer(reader, 0, 0, subscription.view(), false);
       read(consumer, lane, from, count, maxBytes, taker, false);
@@ -65,8 +65,8 @@ public final class EntryReads {
       Taker taker,
       boolean again) {
     Fetch fetch = new Fetch(consumer, lane, maxBytes, again);
-    if (lane instanceof VolatileLane swift) {
-      Batches.addOverflow(fetch, swift.place(from), from, count);
+    if (lane instanceof UnloggedLane unlogged) {
+      Batches.addOverflow(fetch, unlogged.place(from), from, count);
     } else if (!((DurableLane) lane).locate(from, location)) {
       taker.read(
           null,
@@ -105,7 +105,7 @@ public final class EntryReads {
     }
   }
 
-  private static ByteBuffer fromMemory(VolatileLane lane, long from, int count, int maxBytes) {
+  private static ByteBuffer fromMemory(UnloggedLane lane, long from, int count, int maxBytes) {
     int bytes = lane.length(from);
     long end = from + 1;
     while (end < from + count

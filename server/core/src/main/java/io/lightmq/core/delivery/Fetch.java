@@ -65,8 +65,8 @@ final class Fetch {
   }
 
   void add(Part part, long bytes) {
-    if (part instanceof InOverflow swift) {
-      swift.file().hold();
+    if (part instanceof InOverflow unlogged) {
+      unlogged.file().hold();
     }
     parts.add(part);
     messages += part.count();
@@ -76,8 +76,8 @@ final class Fetch {
   /** Gives up the files that it holds, once it is back on the shard. */
   void release() {
     for (Part part : parts) {
-      if (part instanceof InOverflow swift) {
-        swift.file().release();
+      if (part instanceof InOverflow unlogged) {
+        unlogged.file().release();
       }
     }
   }

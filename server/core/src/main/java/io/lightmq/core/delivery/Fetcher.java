@@ -142,8 +142,8 @@ public final class Fetcher {
             Wanted.ALL,
             task.passed,
             (sequence, buffer, at, length) -> task.put(buffer, at, length));
-      } else if (part instanceof Fetch.InOverflow swift) {
-        overflow.read(swift, task.lane, task, task.again);
+      } else if (part instanceof Fetch.InOverflow unlogged) {
+        overflow.read(unlogged, task.lane, task, task.again);
       } else {
         readJournal((Fetch.InJournal) part, task.lane, task, task.again);
       }
@@ -193,8 +193,8 @@ public final class Fetcher {
         at = end;
       } else {
         more =
-            part instanceof Fetch.InOverflow swift
-                ? overflow.read(swift, fetch.lane, out, fetch.again)
+            part instanceof Fetch.InOverflow unlogged
+                ? overflow.read(unlogged, fetch.lane, out, fetch.again)
                 : readJournal((Fetch.InJournal) part, fetch.lane, out, fetch.again);
         at++;
       }

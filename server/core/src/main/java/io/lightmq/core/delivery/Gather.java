@@ -2,7 +2,7 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.SequenceRange;
@@ -25,11 +25,11 @@ final class Gather {
   private int[] counts = new int[16];
   private int ranges;
 
-  /** Bytes: of the window from an offset on, or of a volatile entry (length 0) by sequence. */
+  /** Bytes: of the window from an offset on, or of an unlogged entry (length 0) by sequence. */
   private long[] places = new long[16];
 
   private int[] lengths = new int[16];
-  private @Nullable VolatileLane[] swift = new VolatileLane[16];
+  private @Nullable UnloggedLane[] unlogged = new UnloggedLane[16];
   private int parts;
   private int messages;
   private int bytes;
@@ -37,7 +37,7 @@ final class Gather {
   void clear() {
     Arrays.fill(lanes, 0, ranges, null);
     ranges = 0;
-    Arrays.fill(swift, 0, parts, null);
+    Arrays.fill(unlogged, 0, parts, null);
     parts = 0;
     messages = 0;
     bytes = 0;
@@ -62,20 +62,20 @@ final class Gather {
     bytes += length;
   }
 
-  /** The next message is a volatile one. */
-  void addVolatile(VolatileLane lane, long sequence, int length) {
+  /** The next message is an unlogged one. */
+  void addUnlogged(UnloggedLane lane, long sequence, int length) {
     addPart(sequence, 0, lane);
     addMessage(lane, sequence);
     bytes += length;
   }
 
-  private void addPart(long place, int length, @Nullable VolatileLane lane) {
+  private void addPart(long place, int length, @Nullable UnloggedLane lane) {
     if (parts == places.length) {
       places = Arrays.copyOf(places, parts * 2);
       lengths = Arrays.copyOf(lengths, parts * 2);
-      swift = Arrays.copyOf(swift, parts * 2);
+      unlogged = Arrays.copyOf(unlogged, parts * 2);
     }
-    swift[parts] = lane;
+    unlogged[parts] = lane;
     places[parts] = place;
     lengths[parts] = length;
     parts++;
@@ -104,7 +104,7 @@ final class Gather {
   /** Copies all parts, in order. */
   void copy(Window window, ByteBuffer into) {
     for (int i = 0; i < parts; i++) {
-      VolatileLane lane = swift[i];
+      UnloggedLane lane = unlogged[i];
       if (lane == null) {
         window.copyTo(places[i], lengths[i], into);
       } else {

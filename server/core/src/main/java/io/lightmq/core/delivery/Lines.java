@@ -1,6 +1,6 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.KeyViews;
+import io.lightmq.core.destination.GroupBuckets;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.runtime.OwnedBy;
@@ -41,7 +41,7 @@ final class Lines {
   boolean remove(Consumer consumer) {
     View view = consumer.view();
     view.subscription().attached(-1);
-    KeyViews keys = view.keys();
+    GroupBuckets keys = view.keys();
     if (keys != null) {
       keys.leave(consumer);
     }
@@ -141,7 +141,7 @@ final class Lines {
   }
 
   private static long evictionNanos(View view) {
-    KeyViews keys = view.keys();
+    GroupBuckets keys = view.keys();
     return keys == null ? Long.MAX_VALUE : keys.nextEvictionNanos();
   }
 }

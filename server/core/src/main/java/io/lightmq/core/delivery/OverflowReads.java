@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads volatile entries from overflow files, with what lies behind them, since a consumer of a
+ * Reads unlogged entries from overflow files, with what lies behind them, since a consumer of a
  * backlog asks for that next. On the read loop.
  */
 final class OverflowReads {

@@ -1,7 +1,7 @@
 package io.lightmq.core.delivery;
 
+import io.lightmq.core.destination.GroupScan;
 import io.lightmq.core.destination.IdScan;
-import io.lightmq.core.destination.KeyScan;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.selector.Selector;
@@ -30,7 +30,7 @@ final class SiftTask implements EntryTaker {
   boolean again;
 
   private final Work work = new Work();
-  private final KeyScan keys = new KeyScan();
+  private final GroupScan keys = new GroupScan();
   final List<Fetch.Part> parts = new ArrayList<>();
   long messages;
   long estimatedBytes;
@@ -70,8 +70,8 @@ final class SiftTask implements EntryTaker {
   }
 
   void add(Fetch.Part part, long bytes) {
-    if (part instanceof Fetch.InOverflow swift) {
-      swift.file().hold();
+    if (part instanceof Fetch.InOverflow unlogged) {
+      unlogged.file().hold();
     }
     parts.add(part);
     messages += part.count();
@@ -81,8 +81,8 @@ final class SiftTask implements EntryTaker {
   /** Gives up the files that it holds, once it is back on the shard. */
   void release() {
     for (Fetch.Part part : parts) {
-      if (part instanceof Fetch.InOverflow swift) {
-        swift.file().release();
+      if (part instanceof Fetch.InOverflow unlogged) {
+        unlogged.file().release();
       }
     }
   }

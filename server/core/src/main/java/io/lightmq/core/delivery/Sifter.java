@@ -2,13 +2,13 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Filter;
+import io.lightmq.core.destination.GroupScan;
 import io.lightmq.core.destination.IdScan;
-import io.lightmq.core.destination.KeyScan;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.destination.View;
-import io.lightmq.core.destination.VolatileLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Selector.IdEquality;
@@ -98,7 +98,7 @@ final class Sifter {
 
   private final long[] hashes = new long[SLICE_MESSAGES];
   private int learnedCount;
-  private final KeyScan keys = new KeyScan();
+  private final GroupScan keys = new GroupScan();
   private final IdScan correlationIds = new IdScan(IdHeader.CORRELATION_ID);
   private final IdScan messageIds = new IdScan(IdHeader.MESSAGE_ID);
   private ByteBuffer scratch = ByteBuffer.allocate(4096);
@@ -193,11 +193,11 @@ final class Sifter {
     if (!lane.exists(from)) {
       view.sifted(lane, from);
       taker.sifted(view);
-    } else if (lane instanceof VolatileLane swift) {
-      if (swift.isInMemory(from)) {
-        lookAtVolatile(view, filter, swift, from);
+    } else if (lane instanceof UnloggedLane unlogged) {
+      if (unlogged.isInMemory(from)) {
+        lookAtUnlogged(view, filter, unlogged, from);
       } else {
-        read(view, filter, swift, from);
+        read(view, filter, unlogged, from);
       }
     } else {
       DurableLane durable = (DurableLane) lane;
@@ -224,7 +224,7 @@ final class Sifter {
 
   // ---- in memory ----
 
-  private void lookAtVolatile(View view, @Nullable Filter filter, VolatileLane lane, long from) {
+  private void lookAtUnlogged(View view, @Nullable Filter filter, UnloggedLane lane, long from) {
     long at = from;
     int bytes = 0;
     int looked = 0;
@@ -422,11 +422,11 @@ final class Sifter {
         && task.estimatedBytes < most
         && (filter == null || filter.selector().steps(task.messages, 0) < TASK_STEPS)
         && task.parts.size() < TASK_PARTS) {
-      if (lane instanceof VolatileLane swift) {
-        if (swift.isInMemory(at)) {
+      if (lane instanceof UnloggedLane unlogged) {
+        if (unlogged.isInMemory(at)) {
           break;
         }
-        at = view.nextUnsifted(lane, addOverflow(view, swift, at, task));
+        at = view.nextUnsifted(lane, addOverflow(view, unlogged, at, task));
         continue;
       }
       locate((DurableLane) lane, at);
@@ -448,8 +448,8 @@ final class Sifter {
   }
 
   /** Adds unacknowledged messages of an overflow file and returns where they end. */
-  private static long addOverflow(View view, VolatileLane lane, long from, SiftTask task) {
-    VolatileLane.Place place = lane.place(from);
+  private static long addOverflow(View view, UnloggedLane lane, long from, SiftTask task) {
+    UnloggedLane.Place place = lane.place(from);
     int most = (int) Math.min(TASK_MESSAGES, place.last() - from + 1);
     int count = view.unsiftedRun(lane, from, most);
     task.add(

@@ -12,7 +12,7 @@ import java.io.IOException;
  *
  * <p>{@code touched} and {@code flagged} are sets of block keys. A block is touched before anything
  * from it is given out, durably; after an unclean start all that is unacknowledged in touched
- * blocks is flagged: it may have been seen. Counts of deliveries are exact but volatile; a snapshot
+ * blocks is flagged: it may have been seen. Counts of deliveries are exact but unlogged; a snapshot
  * keeps them, so that a clean stop flags nothing.
  */
 @OwnedBy("shard")

@@ -188,7 +188,7 @@ public final class DamagedMessages {
     for (Lane lane : destination.durableLanes()) {
       sum += lane.aside.ranges();
     }
-    for (Lane lane : destination.swiftLanes()) {
+    for (Lane lane : destination.unloggedLanes()) {
       sum += lane.aside.ranges();
     }
     return sum;
@@ -196,7 +196,7 @@ public final class DamagedMessages {
 
   private List<Lane> lanes() {
     List<Lane> all = new ArrayList<>(destination.durableLanes());
-    all.addAll(destination.swiftLanes());
+    all.addAll(destination.unloggedLanes());
     return all;
   }
 

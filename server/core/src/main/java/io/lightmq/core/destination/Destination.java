@@ -31,8 +31,8 @@ public final class Destination {
   public enum Placement {
     /** Into a durable lane, by a record. */
     DURABLE,
-    /** Into a volatile lane, in memory. */
-    VOLATILE,
+    /** Into an unlogged lane, in memory. */
+    UNLOGGED,
     /** Nowhere: nobody wants it. */
     NOWHERE
   }
@@ -63,9 +63,9 @@ public final class Destination {
       long id,
       DestinationName name,
       DestinationSettings settings,
-      Awaiting awaiting,
+      AwaitedLanes awaiting,
       OffHeap memory,
-      VolatileStore store,
+      UnloggedStore store,
       NamedHeap named) {
     this.named = named;
     this.id = id;
@@ -128,8 +128,8 @@ public final class Destination {
   }
 
   /** The lane of what lives in memory only and has a priority; made if it was never used. */
-  public VolatileLane swift(int priority) {
-    VolatileLane lane = lanes.findSwift(priority);
+  public UnloggedLane unlogged(int priority) {
+    UnloggedLane lane = lanes.findSwift(priority);
     return lane != null ? lane : came(lanes.addSwift(priority));
   }
 
@@ -149,7 +149,7 @@ public final class Destination {
   }
 
   private int laneCount() {
-    return lanes.durable().size() + lanes.swift().size();
+    return lanes.durable().size() + lanes.unlogged().size();
   }
 
   /** What one more subscription takes. */
@@ -180,9 +180,9 @@ public final class Destination {
     return lanes.durable();
   }
 
-  /** The volatile lanes in use, rising by priority. */
-  public List<VolatileLane> swiftLanes() {
-    return lanes.swift();
+  /** The unlogged lanes in use, rising by priority. */
+  public List<UnloggedLane> unloggedLanes() {
+    return lanes.unlogged();
   }
 
   /** Whether a message with a key ever came. */
@@ -216,7 +216,7 @@ public final class Destination {
   }
 
   /**
-   * The mark that volatile messages of some priorities wait for that come now: each is given after
+   * The mark that unlogged messages of some priorities wait for that come now: each is given after
    * all of its priority that was there before. Null if they can be given at once.
    *
    * @param priorities a bit for each
@@ -236,7 +236,7 @@ public final class Destination {
     }
     return persistent && durableSubscriptions > 0 && !kind().isTemporary()
         ? Placement.DURABLE
-        : Placement.VOLATILE;
+        : Placement.UNLOGGED;
   }
 
   /**
@@ -394,7 +394,7 @@ public final class Destination {
   /** Forgets sequences that every subscription has behind it. */
   public void trim() {
     lanes.durable().forEach(this::trim);
-    lanes.swift().forEach(this::trim);
+    lanes.unlogged().forEach(this::trim);
   }
 
   private void trim(Lane lane) {
@@ -456,8 +456,8 @@ public final class Destination {
   }
 
   /** Pictures of the keys that its durable subscriptions remember now; see {@link #encode}. */
-  public List<KeyPicture> keyPictures() {
-    List<KeyPicture> pictures = new ArrayList<>(0);
+  public List<DuplicatePicture> keyPictures() {
+    List<DuplicatePicture> pictures = new ArrayList<>(0);
     if (settings.suppression() != null) {
       for (Subscription subscription : subscriptions.values()) {
         Duplicates duplicates = subscription.duplicates();
@@ -518,7 +518,7 @@ public final class Destination {
   }
 
   static Destination decode(
-      DataInput in, Awaiting awaiting, OffHeap memory, VolatileStore store, NamedHeap named)
+      DataInput in, AwaitedLanes awaiting, OffHeap memory, UnloggedStore store, NamedHeap named)
       throws IOException {
     int version = in.readUnsignedByte();
     Formats.version("destinations", version, OLDEST_VERSION, VERSION);

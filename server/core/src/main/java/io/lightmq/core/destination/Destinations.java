@@ -20,8 +20,8 @@ public final class Destinations {
   public static final long BEFORE_ALL = Long.MIN_VALUE;
 
   private final OffHeap memory;
-  private final VolatileStore store;
-  private final Awaiting awaiting = new Awaiting();
+  private final UnloggedStore store;
+  private final AwaitedLanes awaiting = new AwaitedLanes();
   private final NamedHeap named = new NamedHeap();
   private final Map<Long, Destination> byId = new HashMap<>();
 
@@ -32,7 +32,7 @@ public final class Destinations {
   private long nextId = 1;
 
   /** An empty registry whose destinations share the two memories. */
-  public Destinations(OffHeap memory, VolatileStore store) {
+  public Destinations(OffHeap memory, UnloggedStore store) {
     this.memory = memory;
     this.store = store;
   }
@@ -47,8 +47,8 @@ public final class Destinations {
     nextId = Math.max(nextId, atLeast);
   }
 
-  /** The store of the volatile lanes. */
-  public VolatileStore store() {
+  /** The store of the unlogged lanes. */
+  public UnloggedStore store() {
     return store;
   }
 
@@ -57,7 +57,7 @@ public final class Destinations {
     return named;
   }
 
-  /** Bytes outside the heap for cursors and places, not for volatile entries. */
+  /** Bytes outside the heap for cursors and places, not for unlogged entries. */
   public long offHeapBytes() {
     return memory.usedBytes();
   }
@@ -149,7 +149,7 @@ public final class Destinations {
     return decoded;
   }
 
-  /** Adds keys that {@link KeyPicture#next} wrote, once their destination is decoded. */
+  /** Adds keys that {@link DuplicatePicture#next} wrote, once their destination is decoded. */
   public void decodeKeys(DataInput in) throws IOException {
     long destinationId = in.readLong();
     long subscriptionId = in.readLong();

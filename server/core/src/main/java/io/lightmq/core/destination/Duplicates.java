@@ -48,17 +48,17 @@ public final class Duplicates {
 
   private final Subscription subscription;
   private Suppression suppression;
-  private KeyWindow window;
-  private KeyWindow unrecorded;
+  private DuplicateWindow window;
+  private DuplicateWindow unrecorded;
 
   /** The keys of what is in flight, by lane and sequence. */
-  private final KeysByPlace given = new KeysByPlace();
+  private final DuplicateKeysByPlace given = new DuplicateKeysByPlace();
 
   /** The keys that are in flight, and what waits for each. */
   private final Map<UUID, List<Place>> flying = new HashMap<>();
 
   /** The keys of what was given back; beyond the limit the oldest sequences are forgotten. */
-  private final KeysByPlace late = new KeysByPlace();
+  private final DuplicateKeysByPlace late = new DuplicateKeysByPlace();
 
   private int waiting;
 
@@ -66,8 +66,8 @@ public final class Duplicates {
   Duplicates(Subscription subscription, Suppression suppression) {
     this.subscription = subscription;
     this.suppression = suppression;
-    this.window = new KeyWindow(suppression);
-    this.unrecorded = new KeyWindow(suppression);
+    this.window = new DuplicateWindow(suppression);
+    this.unrecorded = new DuplicateWindow(suppression);
   }
 
   /** Which messages are the same. */
@@ -80,8 +80,8 @@ public final class Duplicates {
       window.limit(to);
       unrecorded.limit(to);
     } else {
-      window = new KeyWindow(to);
-      unrecorded = new KeyWindow(to);
+      window = new DuplicateWindow(to);
+      unrecorded = new DuplicateWindow(to);
       freeAll();
     }
     suppression = to;
@@ -238,7 +238,7 @@ public final class Duplicates {
   }
 
   /** The keys that it remembers durably now. */
-  KeyPicture picture() {
+  DuplicatePicture picture() {
     return window.picture(subscription.destination().id(), subscription.id());
   }
 

@@ -20,7 +20,7 @@ public final class DurableLane extends Lane {
   final RunList runs;
   private List<Piece> pieces = List.of();
 
-  DurableLane(Destination destination, Awaiting awaiting, int code, OffHeap memory) {
+  DurableLane(Destination destination, AwaitedLanes awaiting, int code, OffHeap memory) {
     super(destination, awaiting, code);
     this.runs = new RunList(memory);
   }

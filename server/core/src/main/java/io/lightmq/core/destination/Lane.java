@@ -9,14 +9,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one JMS priority in a destination, durable or volatile: which sequences exist and
+ * The messages of one JMS priority in a destination, durable or unlogged: which sequences exist and
  * up to where they are visible. The visible mark moves in order only, so it never passes an entry
  * whose own mark is not reached.
  */
 @OwnedBy("shard")
-public abstract sealed class Lane permits DurableLane, VolatileLane {
+public abstract sealed class Lane permits DurableLane, UnloggedLane {
   private final Destination destination;
-  private final Awaiting awaiting;
+  private final AwaitedLanes awaiting;
   private final int code;
   final Extents extents = new Extents();
 
@@ -34,7 +34,7 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
   private int head;
   private int waiting;
 
-  Lane(Destination destination, Awaiting awaiting, int code) {
+  Lane(Destination destination, AwaitedLanes awaiting, int code) {
     this.destination = destination;
     this.awaiting = awaiting;
     this.code = code;
@@ -120,7 +120,7 @@ public abstract sealed class Lane permits DurableLane, VolatileLane {
     }
   }
 
-  /** The lane's code: 0 to 9 durable, 128 to 137 volatile. */
+  /** The lane's code: 0 to 9 durable, 128 to 137 unlogged. */
   public final int code() {
     return code;
   }

@@ -8,19 +8,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lanes of one destination that were ever used: at most ten durable and ten volatile ones. Most
+ * The lanes of one destination that were ever used: at most ten durable and ten unlogged ones. Most
  * destinations have one, which is why they stand in lists that are searched.
  */
 @OwnedBy("shard")
 final class Lanes {
   private final Destination destination;
-  private final Awaiting awaiting;
+  private final AwaitedLanes awaiting;
   private final OffHeap memory;
-  private final VolatileStore store;
+  private final UnloggedStore store;
   private List<DurableLane> durable = List.of();
-  private List<VolatileLane> swift = List.of();
+  private List<UnloggedLane> unlogged = List.of();
 
-  Lanes(Destination destination, Awaiting awaiting, OffHeap memory, VolatileStore store) {
+  Lanes(Destination destination, AwaitedLanes awaiting, OffHeap memory, UnloggedStore store) {
     this.destination = destination;
     this.awaiting = awaiting;
     this.memory = memory;
@@ -32,22 +32,22 @@ final class Lanes {
     return durable;
   }
 
-  /** The volatile lanes, rising by priority. */
-  List<VolatileLane> swift() {
-    return swift;
+  /** The unlogged lanes, rising by priority. */
+  List<UnloggedLane> unlogged() {
+    return unlogged;
   }
 
   /** The lane of a code, or null if it was never used. */
   @Nullable Lane find(int code) {
-    return LaneCode.isDurable(code) ? find(durable, code) : find(swift, code);
+    return LaneCode.isDurable(code) ? find(durable, code) : find(unlogged, code);
   }
 
   @Nullable DurableLane findDurable(int priority) {
     return find(durable, LaneCode.durable(priority));
   }
 
-  @Nullable VolatileLane findSwift(int priority) {
-    return find(swift, LaneCode.swift(priority));
+  @Nullable UnloggedLane findSwift(int priority) {
+    return find(unlogged, LaneCode.unlogged(priority));
   }
 
   private static <L extends Lane> @Nullable L find(List<L> lanes, int code) {
@@ -66,10 +66,10 @@ final class Lanes {
     return lane;
   }
 
-  VolatileLane addSwift(int priority) {
-    VolatileLane lane =
-        new VolatileLane(destination, awaiting, LaneCode.swift(priority), memory, store);
-    swift = with(swift, lane);
+  UnloggedLane addSwift(int priority) {
+    UnloggedLane lane =
+        new UnloggedLane(destination, awaiting, LaneCode.unlogged(priority), memory, store);
+    unlogged = with(unlogged, lane);
     return lane;
   }
 
@@ -83,7 +83,7 @@ final class Lanes {
   /** The strongest mark that anything of a priority waits for, or null. */
   @Nullable Mark awaited(int priority) {
     DurableLane before = findDurable(priority);
-    VolatileLane beside = findSwift(priority);
+    UnloggedLane beside = findSwift(priority);
     return strongest(
         before == null ? null : before.awaited(), beside == null ? null : beside.awaited());
   }
@@ -94,10 +94,10 @@ final class Lanes {
 
   void clear() {
     durable.forEach(Lane::forget);
-    swift.forEach(Lane::forget);
+    unlogged.forEach(Lane::forget);
     durable.forEach(lane -> lane.aside.clear());
-    swift.forEach(lane -> lane.aside.clear());
+    unlogged.forEach(lane -> lane.aside.clear());
     durable.forEach(DurableLane::clear);
-    swift.forEach(VolatileLane::clear);
+    unlogged.forEach(UnloggedLane::clear);
   }
 }

@@ -4,7 +4,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One priority of a view: the cursors of its durable and its volatile lane, as far as these are in
+ * One priority of a view: the cursors of its durable and its unlogged lane, as far as these are in
  * use, and how far the view has read each.
  */
 @OwnedBy("shard")
@@ -12,14 +12,14 @@ final class Level {
   static final long NONE = Long.MAX_VALUE;
 
   private @Nullable Cursor durable;
-  private @Nullable Cursor swift;
+  private @Nullable Cursor unlogged;
 
   /** For a view with a selector. */
   private @Nullable Sifted durableSifted;
 
-  private @Nullable Sifted swiftSifted;
+  private @Nullable Sifted unloggedSifted;
   private long durableAt;
-  private long swiftAt;
+  private long unloggedAt;
 
   private long nextDurable = NONE;
   private long nextSwift = NONE;
@@ -29,54 +29,54 @@ final class Level {
       durable = cursor;
       durableSifted = sifted;
     } else {
-      swift = cursor;
-      swiftSifted = sifted;
+      unlogged = cursor;
+      unloggedSifted = sifted;
     }
   }
 
   /** What was looked at of a lane, for a view with a selector. */
   @Nullable Sifted sifted(Lane lane) {
-    return LaneCode.isDurable(lane.code()) ? durableSifted : swiftSifted;
+    return LaneCode.isDurable(lane.code()) ? durableSifted : unloggedSifted;
   }
 
   /**
-   * What has to be looked at next: the volatile lane until a match in it is known, since one may
+   * What has to be looked at next: the unlogged lane until a match in it is known, since one may
    * come before what is known of the durable lane; then the durable lane, for what comes before
    * that match. With keys, of which each consumer has some, strictly in order. Null if all is
    * looked at.
    */
   @Nullable Sifted unsifted() {
     Sifted slow = durableSifted == null || durableSifted.isLive() ? null : durableSifted;
-    Sifted fast = swiftSifted == null || swiftSifted.isLive() ? null : swiftSifted;
+    Sifted fast = unloggedSifted == null || unloggedSifted.isLive() ? null : unloggedSifted;
     if (slow == null || fast == null) {
       return slow == null ? fast : slow;
     }
     return (slow.keys == null ? nextSwift == NONE : isFirst(fast, slow)) ? fast : slow;
   }
 
-  /** Whether what is to be looked at of the volatile lane comes before that of the durable one. */
+  /** Whether what is to be looked at of the unlogged lane comes before that of the durable one. */
   private static boolean isFirst(Sifted fast, Sifted slow) {
     long next = fast.next();
     return !fast.cursor.lane.exists(next)
-        || ((VolatileLane) fast.cursor.lane).after(next) < slow.next();
+        || ((UnloggedLane) fast.cursor.lane).after(next) < slow.next();
   }
 
-  /** Up to where durable messages come before all volatile ones that are not looked at. */
+  /** Up to where durable messages come before all unlogged ones that are not looked at. */
   long beforeUnsifted() {
-    Sifted fast = swiftSifted;
+    Sifted fast = unloggedSifted;
     if (fast == null || fast.isLive()) {
       return NONE - 1;
     }
     long next = fast.next();
-    return fast.cursor.lane.exists(next) ? ((VolatileLane) fast.cursor.lane).after(next) : NONE - 1;
+    return fast.cursor.lane.exists(next) ? ((UnloggedLane) fast.cursor.lane).after(next) : NONE - 1;
   }
 
   @Nullable Cursor durable() {
     return durable;
   }
 
-  @Nullable Cursor swift() {
-    return swift;
+  @Nullable Cursor unlogged() {
+    return unlogged;
   }
 
   /** Behind the last sequence of the durable lane that is visible and, if need be, looked at. */
@@ -95,20 +95,20 @@ final class Level {
   }
 
   /**
-   * Finds what is free in both lanes, of some key views where there are keys; false if there is
+   * Finds what is free in both lanes, of some group buckets where there are keys; false if there is
    * nothing in either.
    */
   boolean find(long keys, boolean withLoose) {
     Cursor slow = durable;
-    KeyLane slowKeys = durableSifted == null ? null : durableSifted.keys;
+    GroupLane slowKeys = durableSifted == null ? null : durableSifted.keys;
     if (slowKeys != null) {
       nextDurable = slowKeys.next(keys, withLoose);
     } else if (slow != null) {
       nextDurable = deliverable(slow, durableSifted, durableAt);
       durableAt = nextDurable == NONE ? durableEnd() : nextDurable;
     }
-    Cursor fast = swift;
-    KeyLane fastKeys = swiftSifted == null ? null : swiftSifted.keys;
+    Cursor fast = unlogged;
+    GroupLane fastKeys = unloggedSifted == null ? null : unloggedSifted.keys;
     if (fast != null) {
       if (fast.ready() == 0) {
         nextSwift = NONE;
@@ -116,9 +116,9 @@ final class Level {
         nextSwift =
             fastKeys != null
                 ? fastKeys.next(keys, withLoose)
-                : deliverable(fast, swiftSifted, swiftAt);
+                : deliverable(fast, unloggedSifted, unloggedAt);
       }
-      swiftAt = nextSwift == NONE ? swiftAt : nextSwift;
+      unloggedAt = nextSwift == NONE ? unloggedAt : nextSwift;
     }
     return nextDurable != NONE || nextSwift != NONE;
   }
@@ -126,7 +126,7 @@ final class Level {
   /** How many free messages follow one another from one that {@link #find} found on. */
   int run(Cursor of, long first, long bound, int most, long keys, boolean withLoose) {
     Sifted sifted = sifted(of.lane);
-    KeyLane keyed = sifted == null ? null : sifted.keys;
+    GroupLane keyed = sifted == null ? null : sifted.keys;
     if (keyed != null) {
       return keyed.run(first, keys, withLoose, bound, most);
     }
@@ -155,7 +155,7 @@ final class Level {
     return nextDurable;
   }
 
-  /** The first free sequence of the volatile lane that {@link #find} found, or {@link #NONE}. */
+  /** The first free sequence of the unlogged lane that {@link #find} found, or {@link #NONE}. */
   long nextSwift() {
     return nextSwift;
   }
@@ -213,28 +213,28 @@ final class Level {
   /** Goes back to messages that are free again. */
   void back(Lane to, long sequence, long count) {
     Sifted sifted = sifted(to);
-    KeyLane keys = sifted == null ? null : sifted.keys;
+    GroupLane keys = sifted == null ? null : sifted.keys;
     if (keys != null) {
       keys.back(sequence, sequence + count);
     } else if (LaneCode.isDurable(to.code())) {
       durableAt = Math.min(durableAt, sequence);
     } else {
-      swiftAt = Math.min(swiftAt, sequence);
+      unloggedAt = Math.min(unloggedAt, sequence);
     }
   }
 
   /** From now on messages have keys; those that are there have none. */
-  void spread(Views views, KeyViews keys, OffHeap memory) {
+  void spread(Views views, GroupBuckets keys, OffHeap memory) {
     if (durable != null) {
       durableSifted = spread(durable, durableSifted, views, keys, memory);
     }
-    if (swift != null) {
-      swiftSifted = spread(swift, swiftSifted, views, keys, memory);
+    if (unlogged != null) {
+      unloggedSifted = spread(unlogged, unloggedSifted, views, keys, memory);
     }
   }
 
   private static Sifted spread(
-      Cursor cursor, @Nullable Sifted known, Views views, KeyViews keys, OffHeap memory) {
+      Cursor cursor, @Nullable Sifted known, Views views, GroupBuckets keys, OffHeap memory) {
     Sifted sifted = known;
     long since = 0;
     if (sifted == null) {
@@ -251,27 +251,27 @@ final class Level {
     if (durableSifted != null) {
       durableSifted.restart();
     }
-    if (swiftSifted != null) {
-      swiftSifted.restart();
+    if (unloggedSifted != null) {
+      unloggedSifted.restart();
     }
   }
 
   long matches() {
     return (durableSifted == null ? 0 : durableSifted.known())
-        + (swiftSifted == null ? 0 : swiftSifted.known());
+        + (unloggedSifted == null ? 0 : unloggedSifted.known());
   }
 
   long bytes() {
     return (durableSifted == null ? 0 : durableSifted.bytes())
-        + (swiftSifted == null ? 0 : swiftSifted.bytes());
+        + (unloggedSifted == null ? 0 : unloggedSifted.bytes());
   }
 
   void pause() {
     if (durableSifted != null && durableSifted.isLive()) {
       durableSifted.pause();
     }
-    if (swiftSifted != null && swiftSifted.isLive()) {
-      swiftSifted.pause();
+    if (unloggedSifted != null && unloggedSifted.isLive()) {
+      unloggedSifted.pause();
     }
   }
 
@@ -279,8 +279,8 @@ final class Level {
     if (durableSifted != null) {
       durableSifted.clear();
     }
-    if (swiftSifted != null) {
-      swiftSifted.clear();
+    if (unloggedSifted != null) {
+      unloggedSifted.clear();
     }
   }
 }

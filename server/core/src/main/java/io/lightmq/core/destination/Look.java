@@ -16,11 +16,11 @@ public final class Look {
   /** The read positions of one priority, and where the lanes ended when the look began. */
   private static final class Span {
     private @Nullable Cursor durable;
-    private @Nullable Cursor swift;
+    private @Nullable Cursor unlogged;
     private long durableAt;
-    private long swiftAt;
+    private long unloggedAt;
     private long durableEnd;
-    private long swiftEnd;
+    private long unloggedEnd;
 
     long nextDurable() {
       Cursor cursor = durable;
@@ -28,8 +28,8 @@ public final class Look {
     }
 
     long nextSwift() {
-      Cursor cursor = swift;
-      return cursor == null ? NONE : next(cursor, swiftAt, swiftEnd);
+      Cursor cursor = unlogged;
+      return cursor == null ? NONE : next(cursor, unloggedAt, unloggedEnd);
     }
 
     private static long next(Cursor cursor, long from, long end) {
@@ -60,8 +60,8 @@ public final class Look {
         span.durable = cursor;
         span.durableEnd = cursor.lane.visibleEnd();
       } else {
-        span.swift = cursor;
-        span.swiftEnd = cursor.lane.visibleEnd();
+        span.unlogged = cursor;
+        span.unloggedEnd = cursor.lane.visibleEnd();
       }
     }
   }
@@ -110,16 +110,16 @@ public final class Look {
     long d = span.nextDurable();
     long v = span.nextSwift();
     Cursor durable = span.durable;
-    Cursor swift = span.swift;
-    if (swift == null || v == NONE) {
+    Cursor unlogged = span.unlogged;
+    if (unlogged == null || v == NONE) {
       return durable != null && d != NONE && found(durable, d, span.durableEnd, most);
     }
-    VolatileLane light = (VolatileLane) swift.lane;
+    UnloggedLane light = (UnloggedLane) unlogged.lane;
     long after = light.after(v);
     if (durable != null && d <= after) {
       return found(durable, d, Math.min(span.durableEnd, after + 1), most);
     }
-    found(swift, v, span.swiftEnd, most);
+    found(unlogged, v, span.unloggedEnd, most);
     int fits = 1;
     while (fits < count && light.after(v + fits) < d) {
       fits++;
@@ -145,7 +145,7 @@ public final class Look {
     if (LaneCode.isDurable(of.code())) {
       span.durableAt = sequence;
     } else {
-      span.swiftAt = sequence;
+      span.unloggedAt = sequence;
     }
   }
 }

@@ -7,14 +7,14 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What of a volatile lane lies in overflow files: runs of entries that lie back to back, rising by
+ * What of an unlogged lane lies in overflow files: runs of entries that lie back to back, rising by
  * sequence. A run holds its file until nobody needs any entry of it. Sequences between its first
  * and its last may be missing: they were acknowledged before.
  *
  * <pre>
  * run, 48 bytes outside the heap:
  *  0 long last      its last sequence
- *  8 long after     of all its entries, see VolatileLane
+ *  8 long after     of all its entries, see UnloggedLane
  * 16 long needs     how many subscriptions need how many entries, summed
  * 24 int file       the file's number
  * 28 int position   in the file

@@ -26,7 +26,7 @@ public final class NamedHeap {
 
   private long bytes;
   private int durableAside;
-  private int swiftAside;
+  private int unloggedAside;
 
   /** What there is takes so much. */
   public long bytes() {
@@ -52,16 +52,16 @@ public final class NamedHeap {
     bytes += more;
   }
 
-  /** How many ranges of messages are set aside in all lanes of a kind, durable or volatile. */
+  /** How many ranges of messages are set aside in all lanes of a kind, durable or unlogged. */
   public int asideRanges(boolean durable) {
-    return durable ? durableAside : swiftAside;
+    return durable ? durableAside : unloggedAside;
   }
 
   void addAside(boolean durable, int more) {
     if (durable) {
       durableAside += more;
     } else {
-      swiftAside += more;
+      unloggedAside += more;
     }
   }
 }

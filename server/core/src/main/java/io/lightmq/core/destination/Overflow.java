@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Moves the oldest volatile entries into files while more than half of their memory is used, or
+ * Moves the oldest unlogged entries into files while more than half of their memory is used, or
  * when something found no room. One batch is written at a time; its entries stay in memory until it
  * is written, and for good if that fails: nothing that was accepted is lost by it, and the shard
  * goes on. After a failure nothing is moved for a second.
@@ -36,7 +36,7 @@ public final class Overflow {
   private static final long PAUSE_NANOS = 1_000_000_000L;
   private static final long LOG_NANOS = 60_000_000_000L;
 
-  private final VolatileStore store;
+  private final UnloggedStore store;
   private final OverflowFiles files;
   private final DirectMemory memory;
   private final Runnable moved;
@@ -57,7 +57,7 @@ public final class Overflow {
    * @param files those that the store has
    * @param moved runs on the shard loop after each batch that made room
    */
-  public Overflow(VolatileStore store, OverflowFiles files, DirectMemory memory, Runnable moved) {
+  public Overflow(UnloggedStore store, OverflowFiles files, DirectMemory memory, Runnable moved) {
     this.store = store;
     this.files = files;
     this.memory = memory;
@@ -103,7 +103,7 @@ public final class Overflow {
       obstacle = "";
       return;
     }
-    if (files.isWriting() || store.oldest() == VolatileStore.NONE) {
+    if (files.isWriting() || store.oldest() == UnloggedStore.NONE) {
       return;
     }
     if (paused && nanos - pausedUntilNanos < 0) {
@@ -135,11 +135,11 @@ public final class Overflow {
 
   private void write(int bytes) {
     ByteBuffer batch = memory.allocate(PURPOSE, roomFor(bytes)).limit(bytes);
-    List<VolatileLane.Leaving> leaving = new ArrayList<>();
-    VolatileLane.Leaving next = leave(store.oldest(), batch);
+    List<UnloggedLane.Leaving> leaving = new ArrayList<>();
+    UnloggedLane.Leaving next = leave(store.oldest(), batch);
     while (next != null) {
       leaving.add(next);
-      next = store.oldest() == VolatileStore.NONE ? null : leave(store.oldest(), batch);
+      next = store.oldest() == UnloggedStore.NONE ? null : leave(store.oldest(), batch);
     }
     batch.flip();
     files.write(
@@ -149,7 +149,7 @@ public final class Overflow {
           public void written(OverflowFile file, int position) {
             memory.free(PURPOSE, batch);
             obstacle = "";
-            for (VolatileLane.Leaving each : leaving) {
+            for (UnloggedLane.Leaving each : leaving) {
               movedMessages += each.lane().left(each, file, position);
             }
             moved.run();
@@ -163,7 +163,7 @@ public final class Overflow {
         });
   }
 
-  private VolatileLane.@Nullable Leaving leave(int handle, ByteBuffer batch) {
+  private UnloggedLane.@Nullable Leaving leave(int handle, ByteBuffer batch) {
     return store
         .lane(handle)
         .leave(store.sequence(handle), batch, Math.min(RUN_BYTES, batchBytes / 4));
@@ -174,9 +174,9 @@ public final class Overflow {
     return Integer.highestOneBit(Math.max(1, bytes - 1)) << 1;
   }
 
-  private void failed(List<VolatileLane.Leaving> leaving, IOException cause) {
+  private void failed(List<UnloggedLane.Leaving> leaving, IOException cause) {
     int oldest = store.oldest();
-    for (VolatileLane.Leaving each : leaving) {
+    for (UnloggedLane.Leaving each : leaving) {
       each.lane().stay(each, oldest);
     }
     failures++;
@@ -187,7 +187,7 @@ public final class Overflow {
       logged = true;
       loggedNanos = nowNanos;
       log.warn(
-          "Volatile messages stay in memory, {} of {} bytes are used: the overflow cannot be"
+          "Unlogged messages stay in memory, {} of {} bytes are used: the overflow cannot be"
               + " written; it is tried again each second, the next line comes in 60 s at the"
               + " earliest",
           store.usedBytes(),

@@ -17,7 +17,7 @@ final class Sifted {
   final SequenceSet candidates;
 
   /** What is known of keys; null in a destination without any. */
-  @Nullable KeyLane keys;
+  @Nullable GroupLane keys;
 
   private long jumpEnd;
   private long frontier;
@@ -111,27 +111,27 @@ final class Sifted {
   }
 
   /** From now on messages have keys; what is known to match, and all below a sequence, has none. */
-  void spread(KeyViews views, long since, OffHeap memory) {
-    KeyLane made = new KeyLane(cursor, matches, since, memory);
+  void spread(GroupBuckets views, long since, OffHeap memory) {
+    GroupLane made = new GroupLane(cursor, matches, since, memory);
     keys = made;
     views.add(made);
   }
 
   /** Messages that are known to match. */
   long known() {
-    KeyLane of = keys;
+    GroupLane of = keys;
     return matches.size() + (of == null ? 0 : of.size());
   }
 
   /** What it takes outside the heap to know these, if messages have keys. */
   long bytes() {
-    KeyLane of = keys;
+    GroupLane of = keys;
     return of == null ? 0 : of.bytes();
   }
 
   /** A message that was looked at matches and is not acknowledged. */
   void match(long sequence, int code) {
-    KeyLane of = keys;
+    GroupLane of = keys;
     if (of == null) {
       matches.add(sequence);
     } else {
@@ -145,7 +145,7 @@ final class Sifted {
     if (before == 0) {
       return false;
     }
-    KeyLane of = keys;
+    GroupLane of = keys;
     if (of == null) {
       matches.remove(from, to - from);
     } else {
@@ -156,7 +156,7 @@ final class Sifted {
 
   /** Forgets what it knows and begins again, but for what has no key for sure. */
   void restart() {
-    KeyLane of = keys;
+    GroupLane of = keys;
     clear();
     live = false;
     jumpEnd = 0;
@@ -164,7 +164,7 @@ final class Sifted {
   }
 
   void clear() {
-    KeyLane of = keys;
+    GroupLane of = keys;
     matches.clear();
     candidates.clear();
     if (of != null) {

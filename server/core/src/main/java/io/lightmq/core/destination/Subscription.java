@@ -69,7 +69,7 @@ public final class Subscription {
     for (DurableLane lane : destination.durableLanes()) {
       add(lane).startAt(kind == SubscriptionKind.QUEUE ? 0 : lane.extents.end());
     }
-    for (VolatileLane lane : destination.swiftLanes()) {
+    for (UnloggedLane lane : destination.unloggedLanes()) {
       add(lane).startAt(lane.extents.end());
     }
     suppress(destination.settings().suppression());
@@ -366,7 +366,7 @@ public final class Subscription {
     views.lag();
   }
 
-  /** Nothing of a key view is given out any more, or again; -1 for messages without a key. */
+  /** Nothing of a group bucket is given out any more, or again; -1 for messages without a key. */
   public void withhold(int key, boolean on) {
     if (key < 0) {
       looseWithheld = on;
@@ -378,7 +378,7 @@ public final class Subscription {
     views.lag();
   }
 
-  /** The key views that wait for a message's next attempt. */
+  /** The group buckets that wait for a message's next attempt. */
   long withheldKeys() {
     return withheldKeys;
   }
@@ -445,8 +445,8 @@ public final class Subscription {
     long added = 0;
     while (first < end && cursor.lane.exists(first)) {
       long stop = Math.min(end, cursor.lane.extents.extentEnd(first));
-      if (cursor.lane instanceof VolatileLane swift) {
-        swift.releaseAllBut(cursor.acknowledged, first, stop);
+      if (cursor.lane instanceof UnloggedLane unlogged) {
+        unlogged.releaseAllBut(cursor.acknowledged, first, stop);
       }
       added += cursor.acknowledge(first, stop);
       views.acknowledged(cursor.lane, first, stop);
@@ -460,7 +460,7 @@ public final class Subscription {
 
   /**
    * Takes messages that were just appended as acknowledged because this subscription does not want
-   * them; of volatile ones it was not counted among those that need them.
+   * them; of unlogged ones it was not counted among those that need them.
    *
    * @param unwanted by their places from the first sequence on
    */
@@ -569,12 +569,12 @@ public final class Subscription {
     closed = true;
     views.clear();
     for (Cursor cursor : cursors) {
-      if (cursor.lane instanceof VolatileLane swift) {
+      if (cursor.lane instanceof UnloggedLane unlogged) {
         long at = cursor.firstUnacknowledged();
-        while (swift.exists(at)) {
-          long stop = swift.extents.extentEnd(at);
-          swift.releaseAllBut(cursor.acknowledged, at, stop);
-          at = swift.extents.ceiling(stop);
+        while (unlogged.exists(at)) {
+          long stop = unlogged.extents.extentEnd(at);
+          unlogged.releaseAllBut(cursor.acknowledged, at, stop);
+          at = unlogged.extents.ceiling(stop);
         }
       }
       cursor.clear();

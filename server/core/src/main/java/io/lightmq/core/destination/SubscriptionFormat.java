@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * The bytes of a durable subscription in a snapshot: byte version 4, long id, byte kind, flags byte
  * (1 client id, 2 name, 4 no-local, 8 selector, 16 owner), UTF client id, UTF name, selector (int
  * length, UTF-8), UTF owner, a cursor for each durable lane that the destination has in front. The
- * keys that it remembers may be many and are elsewhere, see {@link KeyPicture}.
+ * keys that it remembers may be many and are elsewhere, see {@link DuplicatePicture}.
  */
 final class SubscriptionFormat {
   private static final int OLDEST_VERSION = 3;

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The read positions that the consumers of a subscription share: finds the next messages to give
  * out, the highest priority first (Jakarta Messaging 3.1, section 3.4.10). Within a priority they
- * come in order over durable and volatile lane: a volatile message after every durable one that was
- * there when it was published, and before every later one.
+ * come in order over durable and unlogged lane: an unlogged message after every durable one that
+ * was there when it was published, and before every later one.
  *
  * <p>A priority in which nothing is free is not looked at again before something becomes visible in
  * the destination or comes back.
@@ -22,7 +22,7 @@ public final class View {
   private @Nullable Views views;
 
   /** Who gets what; null in a destination without keys. */
-  private @Nullable KeyViews keys;
+  private @Nullable GroupBuckets keys;
 
   // For whom next() looks, in a destination with keys.
   private long ownKeys;
@@ -128,13 +128,13 @@ public final class View {
    *
    * @param consumer for whom; it matters only if there are {@link #keys}
    */
-  public boolean next(@Nullable KeyOwner consumer, int most, Subscription.Touches touches) {
+  public boolean next(@Nullable GroupOwner consumer, int most, Subscription.Touches touches) {
     waitsForTouch = false;
     if (subscription.isPaused()) {
       return false;
     }
     refresh();
-    KeyViews spread = keys;
+    GroupBuckets spread = keys;
     if (spread != null) {
       ownKeys = consumer == null ? 0 : spread.giving(consumer);
       withLoose = !subscription.isLooseWithheld();
@@ -192,15 +192,15 @@ public final class View {
     long d = level.nextDurable();
     long v = level.nextSwift();
     Cursor durable = level.durable();
-    Cursor swift = level.swift();
-    if (swift == null || v == NONE) {
+    Cursor unlogged = level.unlogged();
+    if (unlogged == null || v == NONE) {
       long last = level.beforeUnsifted();
       return durable != null && d <= last && durableRun(durable, d, last, most, touches);
     }
-    long after = ((VolatileLane) swift.lane).after(v);
+    long after = ((UnloggedLane) unlogged.lane).after(v);
     if (durable == null || d > after) {
       long end = level.durableEnd();
-      return after < end && volatileRun(swift, v, Math.min(d, end), most);
+      return after < end && unloggedRun(unlogged, v, Math.min(d, end), most);
     }
     return durableRun(durable, d, after, most, touches);
   }
@@ -248,9 +248,9 @@ public final class View {
     }
   }
 
-  private boolean volatileRun(Cursor swift, long first, long before, int most) {
-    VolatileLane of = (VolatileLane) swift.lane;
-    int run = runLength(swift, first, of.visibleEnd(), most);
+  private boolean unloggedRun(Cursor unlogged, long first, long before, int most) {
+    UnloggedLane of = (UnloggedLane) unlogged.lane;
+    int run = runLength(unlogged, first, of.visibleEnd(), most);
     int fits = 1;
     while (fits < run && of.after(first + fits) < before) {
       fits++;
@@ -267,11 +267,11 @@ public final class View {
   }
 
   /** Marks what {@link #next} found as in flight, or the first part of it. */
-  public void take(KeyOwner consumer, Lane of, long first, int some) {
+  public void take(GroupOwner consumer, Lane of, long first, int some) {
     subscription.take(of, first, some);
-    KeyViews spread = keys;
+    GroupBuckets spread = keys;
     if (spread != null) {
-      KeyLane known = need(of).keys;
+      GroupLane known = need(of).keys;
       if (known != null) {
         spread.taken(known, consumer, first, some);
       }
@@ -291,22 +291,22 @@ public final class View {
   // ---- with keys ----
 
   /** Who gets what; null in a destination in which no message ever had a key. */
-  public @Nullable KeyViews keys() {
+  public @Nullable GroupBuckets keys() {
     return keys;
   }
 
-  /** The key view of a message that was given out, -1 without a key. */
+  /** The group bucket of a message that was given out, -1 without a key. */
   public int key(int lane, long sequence) {
     Level level = levels[LaneCode.priority(lane)];
     Lane of = subscription.lane(lane);
     Sifted sifted = level == null || of == null ? null : level.sifted(of);
-    KeyLane known = sifted == null ? null : sifted.keys;
+    GroupLane known = sifted == null ? null : sifted.keys;
     return known == null ? -1 : known.key(sequence);
   }
 
   /** From now on messages have keys; all that are there have none. */
   void spread(Views of, OffHeap memory) {
-    KeyViews spread = new KeyViews(subscription);
+    GroupBuckets spread = new GroupBuckets(subscription);
     bounds = memory.bounds;
     keys = spread;
     views = of;
@@ -464,7 +464,7 @@ public final class View {
   /**
    * A message matches; nothing happens if it is acknowledged.
    *
-   * @param code what {@link KeyScan} says of it
+   * @param code what {@link GroupScan} says of it
    */
   public void match(Lane lane, long sequence, int code) {
     Sifted sifted = need(lane);

@@ -7,7 +7,7 @@ package io.lightmq.core.destination;
  *
  * @param matches messages that match and are not acknowledged
  * @param bytes outside the heap for these: 4 KiB in each block of 4096 sequences with a group, and
- *     512 bytes for each key view with something in that block
+ *     512 bytes for each group bucket with something in that block
  * @param recent a view that loses its last consumer keeps what it knows if that is so many at most
  */
 record ViewBounds(int matches, long bytes, int recent) {

@@ -49,7 +49,7 @@ public final class Views {
   /** The view without a selector, if messages have keys: it has to look at them too. */
   private @Nullable View plain;
 
-  private final KeyScan keyScan = new KeyScan();
+  private final GroupScan keyScan = new GroupScan();
 
   private final Map<IdHeader, IdIndex> indexes = new EnumMap<>(IdHeader.class);
   private final Map<Lane, Arrivals> arrivals = new LinkedHashMap<>();
@@ -89,19 +89,19 @@ public final class Views {
     return plain != null;
   }
 
-  /** How key views are spread, for each selector and for consumers without one; none if not. */
-  public List<KeyUse> keyUse() {
+  /** How group buckets are spread, for each selector and for consumers without one; none if not. */
+  public List<GroupUse> keyUse() {
     if (plain == null) {
       return List.of();
     }
-    List<KeyUse> uses = new ArrayList<>();
+    List<GroupUse> uses = new ArrayList<>();
     addUse(plain, null, uses);
     views.forEach((selector, view) -> addUse(view, selector.text(), uses));
     return uses;
   }
 
-  private static void addUse(View view, @Nullable String selector, List<KeyUse> uses) {
-    KeyViews keys = view.keys();
+  private static void addUse(View view, @Nullable String selector, List<GroupUse> uses) {
+    GroupBuckets keys = view.keys();
     if (keys != null) {
       uses.add(keys.use(selector));
     }
@@ -120,7 +120,7 @@ public final class Views {
   }
 
   private static boolean isWatching(View view) {
-    KeyViews keys = view.keys();
+    GroupBuckets keys = view.keys();
     return keys != null && keys.isWatching();
   }
 
@@ -261,7 +261,7 @@ public final class Views {
   private void add(View view, Cursor cursor) {
     Sifted sifted = new Sifted(cursor, arrivals(cursor.lane), memory);
     sifted.reached(cursor.firstUnacknowledged());
-    KeyViews keys = view.keys();
+    GroupBuckets keys = view.keys();
     if (keys != null) {
       sifted.spread(keys, 0, memory);
     }

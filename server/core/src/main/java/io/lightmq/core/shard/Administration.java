@@ -4,7 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.KeyUse;
+import io.lightmq.core.destination.GroupUse;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
@@ -239,14 +239,14 @@ final class Administration {
     return json.endArray().endObject().toString();
   }
 
-  /** How key views are spread, in a destination with groups. */
+  /** How group buckets are spread, in a destination with groups. */
   private static void showKeys(Subscription subscription, JsonWriter json) {
-    List<KeyUse> uses = subscription.views().keyUse();
+    List<GroupUse> uses = subscription.views().keyUse();
     if (uses.isEmpty()) {
       return;
     }
-    json.name("keyViews").beginArray();
-    for (KeyUse use : uses) {
+    json.name("groupBuckets").beginArray();
+    for (GroupUse use : uses) {
       json.beginObject();
       if (use.selector() != null) {
         json.text("selector", use.selector());

@@ -19,12 +19,12 @@ import java.nio.ByteBuffer;
  */
 record Arrival(int durables, int others, long epoch) {
   private static final long MOST = 0xFFFF_FFFFL;
-  private static final long OTHERS = Subscribing.VOLATILE_ID_COUNT;
+  private static final long OTHERS = Subscribing.UNLOGGED_ID_COUNT;
 
   /** Notes on a stamp which subscriptions there are now. */
   static EntryStamp note(EntryStamp stamp, ShardState state) {
     return stamp.arrival(
-        (int) Math.min(state.nextSubscriptionId(), MOST), (int) state.volatileIds());
+        (int) Math.min(state.nextSubscriptionId(), MOST), (int) state.unloggedIds());
   }
 
   /** What was noted on an entry. */
@@ -43,7 +43,7 @@ record Arrival(int durables, int others, long epoch) {
       long bound = Integer.toUnsignedLong(durables);
       return id < bound || bound == MOST;
     }
-    long began = (id & ~Subscribing.VOLATILE_ID) >>> Subscribing.VOLATILE_ID_BITS;
+    long began = (id & ~Subscribing.UNLOGGED_ID) >>> Subscribing.UNLOGGED_ID_BITS;
     return began < epoch || (began == epoch && (id & OTHERS) < others);
   }
 }

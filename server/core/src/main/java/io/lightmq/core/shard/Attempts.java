@@ -52,7 +52,7 @@ final class Attempts {
   private final Withheld withheld;
   private final Ready ready;
   private final Counters counters;
-  private final Publishing.Admission admission;
+  private final Admission admission;
 
   /** So long a message that would be a dead letter waits for the link that was lost. */
   private final long graceMillis;
@@ -63,7 +63,7 @@ final class Attempts {
       Withheld withheld,
       Ready ready,
       Counters counters,
-      Publishing.Admission admission,
+      Admission admission,
       long graceMillis) {
     this.graceMillis = graceMillis;
     this.recorder = recorder;

@@ -104,7 +104,7 @@ public record BrokerMetrics(
   public record DiskUse(long usableBytes, long totalBytes) {}
 
   /**
-   * The files of volatile messages beyond memory.
+   * The files of unlogged messages beyond memory.
    *
    * @param movedMessages messages that memory had no room for, since start
    * @param failures batches of them that could not be written, since start
@@ -212,9 +212,9 @@ public record BrokerMetrics(
    * @param selectorEvaluations how often its selector looked at a message since start, for itself
    *     and for others of the destination that have the same selector
    * @param selectorNanos what that took, from samples
-   * @param keyViewsMoving key views of a destination with groups that give nothing, because they
-   *     leave their consumer and something of them is in flight
-   * @param keyViewMoves how often one was given to a consumer
+   * @param groupBucketsMoving group buckets of a destination with groups that give nothing, because
+   *     they leave their consumer and something of them is in flight
+   * @param groupBucketMoves how often one was given to a consumer
    */
   public record SubscriptionUse(
       String name,
@@ -229,6 +229,6 @@ public record BrokerMetrics(
       long lagMillis,
       long selectorEvaluations,
       long selectorNanos,
-      int keyViewsMoving,
-      long keyViewMoves) {}
+      int groupBucketsMoving,
+      long groupBucketMoves) {}
 }

@@ -15,9 +15,9 @@ import java.util.List;
  * @param createOnFirstUse whether a destination is created when a client first names it
  * @param rules settings by name pattern; the most specific one wins
  * @param windowBytes the ring of the newest journal bytes, a power of two
- * @param volatileBytes memory for volatile messages; beyond half of it the oldest go to files
+ * @param unloggedBytes memory for unlogged messages; beyond half of it the oldest go to files
  * @param overflowBytes the most that these files may take, 0 for none; beyond it and the memory,
- *     sends of volatile messages are refused
+ *     sends of unlogged messages are refused
  * @param ballastBytes room on the disk that is kept for a checkpoint when it is full
  * @param maxMessageBytes the longest encoded message
  * @param maxTransactionBytes the most message bytes in one transaction
@@ -35,7 +35,7 @@ public record BrokerSettings(
     boolean createOnFirstUse,
     List<DestinationRule> rules,
     int windowBytes,
-    long volatileBytes,
+    long unloggedBytes,
     long overflowBytes,
     JournalSettings journal,
     SegmentSettings segments,
@@ -105,7 +105,7 @@ public record BrokerSettings(
       boolean createOnFirstUse,
       List<DestinationRule> rules,
       int windowBytes,
-      long volatileBytes,
+      long unloggedBytes,
       long overflowBytes,
       JournalSettings journal,
       SegmentSettings segments,
@@ -120,7 +120,7 @@ public record BrokerSettings(
         createOnFirstUse,
         rules,
         windowBytes,
-        volatileBytes,
+        unloggedBytes,
         overflowBytes,
         journal,
         segments,

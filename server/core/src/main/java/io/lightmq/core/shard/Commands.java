@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 @OwnedBy("shard")
 final class Commands {
   private final Sessions sessions;
-  private final Publishing publishing;
+  private final Intake publishing;
   private final Consuming consuming;
   private final Administration administration;
   private final Recorder recorder;
@@ -18,7 +18,7 @@ final class Commands {
 
   Commands(
       Sessions sessions,
-      Publishing publishing,
+      Intake publishing,
       Consuming consuming,
       Administration administration,
       Recorder recorder,

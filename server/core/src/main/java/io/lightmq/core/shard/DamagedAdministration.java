@@ -40,7 +40,7 @@ final class DamagedAdministration {
   private final ShardState state;
   private final Delays delays;
   private final Recorder recorder;
-  private final Publishing.Admission admission;
+  private final Admission admission;
   private final Ready ready;
   private final VerbTurns turns;
 
@@ -48,7 +48,7 @@ final class DamagedAdministration {
       ShardState state,
       Delays delays,
       Recorder recorder,
-      Publishing.Admission admission,
+      Admission admission,
       Ready ready,
       VerbTurns turns) {
     this.state = state;

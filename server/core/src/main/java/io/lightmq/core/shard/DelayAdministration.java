@@ -34,7 +34,7 @@ final class DelayAdministration {
   private final Delays delays;
   private final LetterScan scans;
   private final Recorder recorder;
-  private final Publishing.Admission admission;
+  private final Admission admission;
   private final TurnTime time;
   private final VerbTurns turns;
 
@@ -43,7 +43,7 @@ final class DelayAdministration {
       Delays delays,
       LetterScan scans,
       Recorder recorder,
-      Publishing.Admission admission,
+      Admission admission,
       TurnTime time,
       VerbTurns turns) {
     this.state = state;

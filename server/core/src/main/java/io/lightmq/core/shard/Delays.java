@@ -344,7 +344,7 @@ final class Delays {
   private boolean readSlice(DueHour hour) {
     Subscription subscription = hour.subscription();
     List<Lane> lanes = new ArrayList<>(hour.holder().durableLanes());
-    lanes.addAll(hour.holder().swiftLanes());
+    lanes.addAll(hour.holder().unloggedLanes());
     for (Lane lane : lanes) {
       long from = subscription.nextReadable(lane.code(), hour.unread(lane));
       if (from >= 0) {
@@ -367,8 +367,8 @@ final class Delays {
                 if (damage == null || !decisions.setAside(subscription, lane, damage)) {
                   counters.damagedReads++;
                   log.error(
-                      "A due time of destination {} cannot be read, its message is passed over until"
-                          + " the next start",
+                      "A due time of destination {} cannot be read, its message is passed over"
+                          + " until the next start",
                       hour.destinationId(),
                       failure);
                 }

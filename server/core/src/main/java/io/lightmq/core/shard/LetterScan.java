@@ -59,7 +59,7 @@ final class LetterScan {
       this.queue = queue.queueSubscription();
       this.looker = looker;
       lanes.addAll(queue.durableLanes());
-      lanes.addAll(queue.swiftLanes());
+      lanes.addAll(queue.unloggedLanes());
       lanes.sort((one, other) -> Integer.compare(other.code() & 0x7F, one.code() & 0x7F));
     }
 

@@ -41,7 +41,7 @@ final class LinkAdministration {
   private final ShardState state;
   private final Sessions sessions;
   private final Recorder recorder;
-  private final Publishing.Admission admission;
+  private final Admission admission;
   private final TurnTime time;
   private final VerbTurns turns;
 
@@ -49,7 +49,7 @@ final class LinkAdministration {
       ShardState state,
       Sessions sessions,
       Recorder recorder,
-      Publishing.Admission admission,
+      Admission admission,
       TurnTime time,
       VerbTurns turns) {
     this.state = state;

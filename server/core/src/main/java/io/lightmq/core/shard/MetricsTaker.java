@@ -3,7 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.KeyUse;
+import io.lightmq.core.destination.GroupUse;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
@@ -213,7 +213,7 @@ final class MetricsTaker {
     long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
     long newest = Math.max(published.newestMillis, oldest);
     String name = subscription.name();
-    List<KeyUse> keys = subscription.views().keyUse();
+    List<GroupUse> keys = subscription.views().keyUse();
     return new BrokerMetrics.SubscriptionUse(
         name == null ? "" : name,
         lower(subscription.kind()),
@@ -227,8 +227,8 @@ final class MetricsTaker {
         oldest == 0 ? 0 : newest - oldest,
         subscription.selectorEvaluations(),
         subscription.selectorNanos(),
-        keys.stream().mapToInt(KeyUse::moving).sum(),
-        keys.stream().mapToLong(KeyUse::moves).sum());
+        keys.stream().mapToInt(GroupUse::moving).sum(),
+        keys.stream().mapToLong(GroupUse::moves).sum());
   }
 
   /** When the oldest unacknowledged message of the durable lanes came; 0 if there is none. */

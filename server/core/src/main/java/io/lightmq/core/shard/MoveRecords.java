@@ -5,7 +5,7 @@ import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.spi.Mark;
@@ -38,7 +38,7 @@ class MoveRecords {
     MoveRecords make(
         Recorder recorder,
         Placing placing,
-        Publishing.Admission admission,
+        Admission admission,
         Ready ready,
         Counters counters,
         TurnTime time,
@@ -48,7 +48,7 @@ class MoveRecords {
 
   private final Recorder recorder;
   private final Placing placing;
-  private final Publishing.Admission admission;
+  private final Admission admission;
   private final Ready ready;
   private final Counters counters;
   private final TurnTime time;
@@ -58,7 +58,7 @@ class MoveRecords {
   MoveRecords(
       Recorder recorder,
       Placing placing,
-      Publishing.Admission admission,
+      Admission admission,
       Ready ready,
       Counters counters,
       TurnTime time,
@@ -95,7 +95,7 @@ class MoveRecords {
     long bytes = Entry.MAX_HEADER_BYTES + (long) goal.message().remaining();
     if (placement == Placement.DURABLE) {
       placing.checkDisk();
-    } else if (placement == Placement.VOLATILE && !placing.fits(1, bytes)) {
+    } else if (placement == Placement.UNLOGGED && !placing.fits(1, bytes)) {
       throw placing.memoryFull(bytes, 0);
     }
     if ((recorded || placement == Placement.DURABLE)
@@ -117,8 +117,8 @@ class MoveRecords {
     } else if (recorded) {
       recorder.record(acked);
     }
-    if (to != null && wanted != null && placement == Placement.VOLATILE) {
-      storeVolatile(to, entry, goal, wanted);
+    if (to != null && wanted != null && placement == Placement.UNLOGGED) {
+      storeUnlogged(to, entry, goal, wanted);
     }
     if (!recorded) {
       move.from().acknowledge(acked.ranges());
@@ -180,12 +180,12 @@ class MoveRecords {
     counters.came(to.id(), lane.code(), lane.last(), time.millis());
   }
 
-  private void storeVolatile(
+  private void storeUnlogged(
       Destination to, ByteBuffer entry, Mover.Goal goal, Runs.Checked wanted) {
     recorder.changing();
     ByteBuffer message = goal.message();
     LaneRun run = wanted.byPriority().get(0);
-    VolatileLane lane = to.swift(run.priority());
+    UnloggedLane lane = to.unlogged(run.priority());
     if (MessageReader.isGrouped(message, message.position())) {
       to.group(false);
     }

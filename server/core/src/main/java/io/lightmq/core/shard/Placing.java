@@ -6,8 +6,8 @@ import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.VolatileLane;
-import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.destination.UnloggedLane;
+import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Where messages find room: on the disk unless it is full, or in the memory for volatile ones. */
+/** Where messages find room: on the disk unless it is full, or in the memory for unlogged ones. */
 @OwnedBy("shard")
 final class Placing {
   private final BrokerSettings settings;
@@ -186,7 +186,7 @@ final class Placing {
   }
 
   /**
-   * Whether memory has room for volatile messages; if not, the overflow is asked to make some.
+   * Whether memory has room for unlogged messages; if not, the overflow is asked to make some.
    * Refuses what never fits.
    */
   boolean fits(long count, long entryBytes) {
@@ -198,9 +198,9 @@ final class Placing {
               + " messages and "
               + entryBytes
               + " bytes never fits into the "
-              + settings.volatileBytes()
+              + settings.unloggedBytes()
               + " bytes for non-persistent messages: it may have half of that, and takes up to "
-              + VolatileStore.most(count, entryBytes));
+              + UnloggedStore.most(count, entryBytes));
     }
     boolean fits = state.destinations().store().fits(count, entryBytes);
     if (!fits) {
@@ -209,10 +209,10 @@ final class Placing {
     return fits;
   }
 
-  /** Whether so many bytes of volatile messages fit into memory when it is as empty as it gets. */
+  /** Whether so many bytes of unlogged messages fit into memory when it is as empty as it gets. */
   boolean mayFit(long count, long entryBytes) {
-    return entryBytes <= settings.volatileBytes() / 2
-        && VolatileStore.most(count, entryBytes) <= settings.volatileBytes();
+    return entryBytes <= settings.unloggedBytes() / 2
+        && UnloggedStore.most(count, entryBytes) <= settings.unloggedBytes();
   }
 
   /** Refuses a run that waited for memory for too long, or what does not wait, for 0 ms. */
@@ -226,7 +226,7 @@ final class Placing {
             + ": "
             + state.destinations().store().usedBytes()
             + " of "
-            + settings.volatileBytes()
+            + settings.unloggedBytes()
             + " bytes for non-persistent messages are used, and "
             + overflowText()
             + "; consume some or send fewer");
@@ -270,12 +270,12 @@ final class Placing {
     transaction.commit();
   }
 
-  /** Puts messages into volatile lanes; {@link #showVolatile} or the recorder shows them then. */
-  void storeVolatile(
+  /** Puts messages into unlogged lanes; {@link #showUnlogged} or the recorder shows them then. */
+  void storeUnlogged(
       PeerSession session, Destination destination, boolean persistent, Runs.Checked run) {
     recorder.changing();
     for (LaneRun part : run.byPriority()) {
-      VolatileLane lane = destination.swift(part.priority());
+      UnloggedLane lane = destination.unlogged(part.priority());
       long first = recorder.firstSequence(lane, part.count());
       EntryStamp stamp = stamp(session, destination, lane.code(), persistent);
       runs.store(lane, first, stamp, part);
@@ -283,10 +283,10 @@ final class Placing {
     }
   }
 
-  /** Shows what was put into the volatile lanes of some priorities. */
-  static void showVolatile(Destination destination, int priorities) {
+  /** Shows what was put into the unlogged lanes of some priorities. */
+  static void showUnlogged(Destination destination, int priorities) {
     for (int rest = priorities; rest != 0; rest &= rest - 1) {
-      destination.swift(Integer.numberOfTrailingZeros(rest)).show();
+      destination.unlogged(Integer.numberOfTrailingZeros(rest)).show();
     }
   }
 

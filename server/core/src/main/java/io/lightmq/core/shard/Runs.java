@@ -1,7 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.LaneCode;
-import io.lightmq.core.destination.VolatileLane;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
- * Checks the bytes of runs before anything is done with them, and stores those of volatile ones.
+ * Checks the bytes of runs before anything is done with them, and stores those of unlogged ones.
  */
 @OwnedBy("shard")
 final class Runs {
@@ -221,7 +221,7 @@ final class Runs {
   }
 
   /** Tells the destination of messages with a key, before these are stored. */
-  private static void groupIfAny(VolatileLane lane, LaneRun run) {
+  private static void groupIfAny(UnloggedLane lane, LaneRun run) {
     ByteBuffer messages = run.messages();
     int at = messages.position();
     for (int i = 0; i < run.count() && !lane.destination().isGrouped(); i++) {
@@ -232,8 +232,8 @@ final class Runs {
     }
   }
 
-  /** Copies a checked run into a volatile lane, for those who want it. */
-  void store(VolatileLane lane, long first, EntryStamp stamp, LaneRun run) {
+  /** Copies a checked run into an unlogged lane, for those who want it. */
+  void store(UnloggedLane lane, long first, EntryStamp stamp, LaneRun run) {
     ByteBuffer messages = run.messages();
     int subscriptions = lane.destination().subscriptions().size();
     int at = messages.position();

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>At most {@value #MAX_PENDING} wait to be recorded; what is found beyond that stays as it is
  * and is found again. At most {@value #MAX_RANGES} ranges of persistent messages and {@value
- * #MAX_VOLATILE_RANGES} of others are kept for the whole shard; what comes beyond is held until the
+ * #MAX_UNLOGGED_RANGES} of others are kept for the whole shard; what comes beyond is held until the
  * next start only, and told all the same. A turn looks at {@value #TURN_RANGES} ranges, each for
  * one subscription, or at one range if there are more subscriptions; the rest comes in later ones.
  */
@@ -34,7 +34,7 @@ final class SettingAside {
 
   static final int MAX_PENDING = 4_096;
   static final int MAX_RANGES = 100_000;
-  static final int MAX_VOLATILE_RANGES = 10_000;
+  static final int MAX_UNLOGGED_RANGES = 10_000;
   static final int TURN_RANGES = 1_024;
 
   private static final int RECORD_BYTES = 1_024;
@@ -132,7 +132,7 @@ final class SettingAside {
   }
 
   /** Records some of the next one, if there is room and a share left; whether it was so. */
-  boolean recordNext(Publishing.Admission admission) {
+  boolean recordNext(Admission admission) {
     Found next = pending.element();
     Destination destination = next.destination();
     boolean exists = state.destinations().find(destination.id()) == destination;
@@ -179,7 +179,7 @@ final class SettingAside {
   private boolean isKept(List<SequenceRange> ranges) {
     boolean durable = LaneCode.isDurable(ranges.get(0).lane());
     return state.destinations().named().asideRanges(durable) + ranges.size()
-        <= (durable ? MAX_RANGES : MAX_VOLATILE_RANGES);
+        <= (durable ? MAX_RANGES : MAX_UNLOGGED_RANGES);
   }
 
   private void tell(Found found, List<SequenceRange> ranges) {

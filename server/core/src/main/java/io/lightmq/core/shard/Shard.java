@@ -8,7 +8,7 @@ import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Overflow;
-import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.record.RecordCodec;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Started;
@@ -103,7 +103,7 @@ final class Shard implements ShardBatch.Observer {
     Ballast ballast = Ballast.open(disk, settings.ballastBytes());
     this.overflowFiles =
         OverflowFiles.open(disk, loop, overflow, settings.overflowBytes(), settings.minFreeBytes());
-    VolatileStore store = new VolatileStore(memory, settings.volatileBytes(), overflowFiles);
+    UnloggedStore store = new UnloggedStore(memory, settings.unloggedBytes(), overflowFiles);
     this.state = new ShardState(new Destinations(new OffHeap(memory), store));
     long from = restore(loaded);
     this.journal = journals.make(storeId);

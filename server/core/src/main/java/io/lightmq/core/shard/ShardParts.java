@@ -50,7 +50,7 @@ final class ShardParts {
   private final Janitor janitor;
   private final Retries retries;
   private final SettingAside settingAside;
-  private final Publishing publishing;
+  private final Intake publishing;
   private final Commands commands;
   private final Checkpoints checkpoints;
   private final ShardRunner runner;
@@ -162,7 +162,7 @@ final class ShardParts {
             delays,
             matchings);
     this.publishing =
-        new Publishing(
+        new Intake(
             settings,
             state,
             recorder,
@@ -220,8 +220,7 @@ final class ShardParts {
   }
 
   /** Stands for the runner, which is made last. */
-  private static final class Later
-      implements Decisions, Publishing.Admission, MoveRecords.ClientIds {
+  private static final class Later implements Decisions, Admission, MoveRecords.ClientIds {
     @Nullable ShardRunner runner;
     @Nullable Sessions sessions;
 
@@ -393,7 +392,7 @@ final class ShardParts {
     return deadLetters;
   }
 
-  Publishing publishing() {
+  Intake publishing() {
     return publishing;
   }
 

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * last eighth; everything else frees room and goes on while there is any.
  */
 @OwnedBy("shard")
-final class ShardRunner implements Decisions, Publishing.Admission {
+final class ShardRunner implements Decisions, Admission {
   /** Commands of one turn in each lane; the rest comes in the next. */
   private static final int MAX_OTHERS = 1024;
 

@@ -63,7 +63,7 @@ final class ShardState {
   private long nextSubscriptionId = 1;
 
   /** Ids that this process has given to what lives in memory only; in no record. */
-  private long volatileIds;
+  private long unloggedIds;
 
   private @Nullable ChangeListener listener;
   private long pictures;
@@ -98,13 +98,13 @@ final class ShardState {
   }
 
   /** How many ids this process has given to what lives in memory only. */
-  long volatileIds() {
-    return volatileIds;
+  long unloggedIds() {
+    return unloggedIds;
   }
 
   /** The number of the next such id. */
-  long takeVolatileId() {
-    return volatileIds++;
+  long takeUnloggedId() {
+    return unloggedIds++;
   }
 
   /** A durable subscription by its name, or null. */
@@ -229,7 +229,7 @@ final class ShardState {
   private void published(Published record) {
     if (!LaneCode.isDurable(record.lane())) {
       throw new IllegalStateException(
-          "a record publishes into lane " + record.lane() + ", which is volatile");
+          "a record publishes into lane " + record.lane() + ", which is unlogged");
     }
     DurableLane lane = changing(record.destinationId()).durable(LaneCode.priority(record.lane()));
     Entries entries = record.entries();

@@ -2,8 +2,8 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
+import io.lightmq.core.destination.DuplicatePicture;
 import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.KeyPicture;
 import io.lightmq.core.destination.LaneCheckpoint;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
@@ -32,7 +32,7 @@ import java.util.Set;
  * slice 0: byte version 4, varint shard epoch, byte stopped, varint next destination id,
  *          varint next subscription id, varint destinations
  * one slice for each destination (see its encode)
- * any number of slices of keys (see KeyPicture), those of one subscription oldest first
+ * any number of slices of keys (see DuplicatePicture), those of one subscription oldest first
  * last slice: the links
  * </pre>
  */
@@ -50,7 +50,7 @@ final class StateSnapshot implements ShardState.ChangeListener {
   private final long nextDestinationId;
   private final long nextSubscriptionId;
   private final List<ByteBuffer> destinations = new ArrayList<>();
-  private final ArrayDeque<KeyPicture> keyPictures = new ArrayDeque<>();
+  private final ArrayDeque<DuplicatePicture> keyPictures = new ArrayDeque<>();
   private final List<ByteBuffer> keys = new ArrayList<>();
   private final List<LaneCheckpoint> lanes = new ArrayList<>();
   private final List<Piece> pieces = new ArrayList<>();
@@ -177,7 +177,7 @@ final class StateSnapshot implements ShardState.ChangeListener {
       done = true;
       state.watch(null);
       state.links().abandonSnapshot();
-      keyPictures.forEach(KeyPicture::end);
+      keyPictures.forEach(DuplicatePicture::end);
       keyPictures.clear();
     }
     for (int i = 0; i < most && released < lanes.size(); i++) {

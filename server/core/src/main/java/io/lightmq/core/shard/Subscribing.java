@@ -34,12 +34,12 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Subscribing {
-  static final long VOLATILE_ID = 1L << 62;
+  static final long UNLOGGED_ID = 1L << 62;
 
   /** The lower bits of such an id count in this process; above them stands the shard epoch. */
-  static final int VOLATILE_ID_BITS = 31;
+  static final int UNLOGGED_ID_BITS = 31;
 
-  static final long VOLATILE_ID_COUNT = (1L << VOLATILE_ID_BITS) - 1;
+  static final long UNLOGGED_ID_COUNT = (1L << UNLOGGED_ID_BITS) - 1;
 
   private final ShardState state;
   private final Recorder recorder;
@@ -80,8 +80,8 @@ final class Subscribing {
     return durable;
   }
 
-  private long volatileId() {
-    return VOLATILE_ID | (state.epoch() << VOLATILE_ID_BITS) | state.takeVolatileId();
+  private long unloggedId() {
+    return UNLOGGED_ID | (state.epoch() << UNLOGGED_ID_BITS) | state.takeUnloggedId();
   }
 
   // ---- destinations ----
@@ -93,7 +93,7 @@ final class Subscribing {
         && state.destinations().find(meant) == null
         && temporaries.mayComeBack(sender, meant)) {
       budget.take("a temporary destination", NamedHeap.of(meant.name(), meant.kind().isQueue()));
-      Destination made = createTemporary(volatileId(), meant);
+      Destination made = createTemporary(unloggedId(), meant);
       temporaries.await(sender, made);
       return made;
     }
@@ -179,7 +179,7 @@ final class Subscribing {
     if (!kind.isTemporary()) {
       throw new Refusal(FaultCode.PROTOCOL_ERROR, kind + " is no kind of temporary destination");
     }
-    long id = volatileId();
+    long id = unloggedId();
     DestinationName name = temporaries.name(session, kind, number, id);
     long bytes = NamedHeap.of(name.name(), kind.isQueue());
     recorder.changing();
@@ -299,7 +299,7 @@ final class Subscribing {
             recorder.changing();
             budget.made(session, NamedHeap.ofSubscription(null, session.clientId()));
             yield destination.open(
-                volatileId(), SubscriptionKind.PLAIN, session.clientId(), null, interest);
+                unloggedId(), SubscriptionKind.PLAIN, session.clientId(), null, interest);
           }
           case SHARED -> shared(session, destination, command, interest);
           case DURABLE ->
@@ -413,7 +413,7 @@ final class Subscribing {
     recorder.changing();
     Subscription opened =
         destination.open(
-            volatileId(), SubscriptionKind.SHARED, key.clientId(), key.name(), interest);
+            unloggedId(), SubscriptionKind.SHARED, key.clientId(), key.name(), interest);
     shared.put(key, opened);
     return opened;
   }

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *       the answer is RETRY_LATER.
  * </ul>
  *
- * <p>All of them are volatile destinations like others, and count like them.
+ * <p>All of them are unlogged destinations like others, and count like them.
  */
 @OwnedBy("shard")
 final class Temporaries {

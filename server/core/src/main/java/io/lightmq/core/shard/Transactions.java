@@ -82,12 +82,12 @@ final class Transactions {
   private static final class Plan {
     final List<Placed> runs = new ArrayList<>();
     final List<Placed> durable = new ArrayList<>();
-    final List<Placed> swift = new ArrayList<>();
+    final List<Placed> unlogged = new ArrayList<>();
     final List<Placed> nowhere = new ArrayList<>();
     final List<Settlements.Accepted> acked = new ArrayList<>();
     int records;
-    int volatileCount;
-    long volatileBytes;
+    int unloggedCount;
+    long unloggedBytes;
     long durableBytes;
     @Nullable Mark mark;
 
@@ -115,14 +115,14 @@ final class Transactions {
     }
   }
 
-  /** Whether there is room for the volatile messages of a commit, if ever there can be. */
+  /** Whether there is room for the unlogged messages of a commit, if ever there can be. */
   boolean fits(PeerSession session, Command.Commit command) {
     long count = 0;
     long bytes = 0;
     for (Command.StagedRun run : command.runs()) {
       Destination destination = state.destinations().find(run.destinationId());
       if (destination != null
-          && destination.placement(run.persistent()) == Destination.Placement.VOLATILE) {
+          && destination.placement(run.persistent()) == Destination.Placement.UNLOGGED) {
         count += run.count();
         bytes +=
             run.messages().buffer().remaining()
@@ -148,15 +148,15 @@ final class Transactions {
       plan(session, acked, plan);
     }
     checkBatch(plan);
-    if (plan.volatileCount > 0 && !placing.fits(plan.volatileCount, plan.volatileBytes)) {
+    if (plan.unloggedCount > 0 && !placing.fits(plan.unloggedCount, plan.unloggedBytes)) {
       throw new Refusal(
           FaultCode.MEMORY_FULL,
           "the transaction is rolled back: its "
-              + plan.volatileBytes
+              + plan.unloggedBytes
               + " bytes of non-persistent messages find no room beside "
               + state.destinations().store().usedBytes()
               + " of "
-              + settings.volatileBytes()
+              + settings.unloggedBytes()
               + ", and "
               + placing.overflowText());
     }
@@ -179,7 +179,7 @@ final class Transactions {
     }
     planDelayed(session, to, persistent, run, matchings.of(command, 0), plan);
     place(plan);
-    if (plan.volatileCount > 0 && !placing.fits(plan.volatileCount, plan.volatileBytes)) {
+    if (plan.unloggedCount > 0 && !placing.fits(plan.unloggedCount, plan.unloggedBytes)) {
       return false;
     }
     checkBatch(plan);
@@ -224,7 +224,7 @@ final class Transactions {
   }
 
   /**
-   * Says of all runs where they go. The records come before the volatile messages, so if one
+   * Says of all runs where they go. The records come before the unlogged messages, so if one
    * persistent run of a destination is recorded, all of them are: their order has to hold.
    */
   private void place(Plan plan) {
@@ -237,7 +237,7 @@ final class Transactions {
     for (Placed placed : plan.runs) {
       Placement placement = placed.placement();
       boolean follows =
-          placement == Placement.VOLATILE
+          placement == Placement.UNLOGGED
               && placed.mayBeDurable()
               && recorded.contains(placed.destination());
       place(placed, follows ? Placement.DURABLE : placement, plan);
@@ -257,10 +257,10 @@ final class Transactions {
             wanted.entryBytes() + RecordBytes.ofSkips(wanted) + (long) parts * Entry.HEADER_BYTES;
         plan.records += parts;
       }
-      case VOLATILE -> {
-        plan.swift.add(placed);
-        plan.volatileCount += wanted.count();
-        plan.volatileBytes += wanted.entryBytes();
+      case UNLOGGED -> {
+        plan.unlogged.add(placed);
+        plan.unloggedCount += wanted.count();
+        plan.unloggedBytes += wanted.entryBytes();
       }
       case NOWHERE -> plan.nowhere.add(placed);
     }
@@ -340,10 +340,10 @@ final class Transactions {
     } else if (number > 0) {
       state.links().taken(link.id(), number);
     }
-    for (Placed placed : plan.swift) {
-      placing.storeVolatile(session, placed.destination(), placed.persistent(), placed.run());
+    for (Placed placed : plan.unlogged) {
+      placing.storeUnlogged(session, placed.destination(), placed.persistent(), placed.run());
     }
-    for (Placed placed : plan.swift) {
+    for (Placed placed : plan.unlogged) {
       show(placed, mark);
     }
     for (Settlements.Accepted accepted : plan.acked) {
@@ -354,7 +354,7 @@ final class Transactions {
           accepted.count());
     }
     count(plan.durable, true);
-    count(plan.swift, false);
+    count(plan.unlogged, false);
     count(plan.nowhere, false);
     receipts.answerBehind(awaited(plan), session.peer(), correlation);
   }
@@ -362,7 +362,7 @@ final class Transactions {
   /** The mark of the transaction, and of what its messages wait behind. */
   private static @Nullable Mark awaited(Plan plan) {
     Mark strongest = plan.mark;
-    for (Placed placed : plan.swift) {
+    for (Placed placed : plan.unlogged) {
       Mark behind = placed.destination().awaited(placed.run().priorities());
       if (behind != null && (strongest == null || behind.compareTo(strongest) > 0)) {
         strongest = behind;
@@ -374,12 +374,12 @@ final class Transactions {
   private void show(Placed placed, @Nullable Mark mark) {
     int priorities = placed.run().priorities();
     if (mark == null) {
-      Placing.showVolatile(placed.destination(), priorities);
+      Placing.showUnlogged(placed.destination(), priorities);
       ready.add(placed.destination());
       return;
     }
     for (int rest = priorities; rest != 0; rest &= rest - 1) {
-      recorder.show(placed.destination().swift(Integer.numberOfTrailingZeros(rest)), mark);
+      recorder.show(placed.destination().unlogged(Integer.numberOfTrailingZeros(rest)), mark);
     }
   }
 

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What waits for its next attempt: single messages, which are in flight to nobody meanwhile, whole
- * subscriptions and, where messages have keys, single key views, which give nothing out. All of it
- * is in memory: after a restart the wait is over at once, while the attempts are kept. At most
+ * subscriptions and, where messages have keys, single group buckets, which give nothing out. All of
+ * it is in memory: after a restart the wait is over at once, while the attempts are kept. At most
  * {@link #MAX_MESSAGES} messages wait; what comes beyond is free at once. As many subscriptions and
- * key views wait at most; with one more, the one whose wait ends first goes on at once.
+ * group buckets wait at most; with one more, the one whose wait ends first goes on at once.
  */
 @OwnedBy("shard")
 final class Withheld {
@@ -40,7 +40,7 @@ final class Withheld {
   private final PriorityQueue<Waiting> messages =
       new PriorityQueue<>(Comparator.comparingLong(Waiting::dueNanos));
 
-  /** A subscription as a whole, or a key view of it; -1 for what has no key. */
+  /** A subscription as a whole, or a group bucket of it; -1 for what has no key. */
   private record Part(Subscription subscription, boolean whole, int key) {}
 
   /** Until when a part gives nothing out; the number tells apart what ends together. */
@@ -87,7 +87,7 @@ final class Withheld {
     pause(new Part(subscription, true, 0), delayMillis);
   }
 
-  /** A key view gives nothing out for so long; -1 for messages without a key. */
+  /** A group bucket gives nothing out for so long; -1 for messages without a key. */
   void pause(Subscription subscription, int key, long delayMillis) {
     subscription.withhold(key, true);
     pause(new Part(subscription, false, key), delayMillis);
@@ -114,7 +114,7 @@ final class Withheld {
     return messages.size();
   }
 
-  /** Subscriptions and key views that wait. */
+  /** Subscriptions and group buckets that wait. */
   int paused() {
     return paused.size();
   }

@@ -169,7 +169,7 @@ public final class Link {
 
   /**
    * Spends a number. Numbers between were taken by runs without a record, whose messages are in
-   * volatile lanes.
+   * unlogged lanes.
    */
   public void take(long number) {
     last = Math.max(last, number);

@@ -11,7 +11,7 @@ import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
-import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedLoops;
@@ -45,7 +45,7 @@ final class DeliveryBench implements Decisions {
   final DirectMemory direct = new DirectMemory();
   final SimulatedDisk disk = new SimulatedDisk(1);
   final OffHeap memory = new OffHeap(direct);
-  final VolatileStore store = new VolatileStore(direct, 4 << 20);
+  final UnloggedStore store = new UnloggedStore(direct, 4 << 20);
   final Destinations destinations = new Destinations(memory, store);
   final SimulatedLoops loops = new SimulatedLoops(7);
   final Loop shard = loops.open("shard-0");
@@ -117,10 +117,10 @@ final class DeliveryBench implements Decisions {
     return first;
   }
 
-  long publishVolatile(Destination to, int bytes) {
-    long sequence = to.swift(4).tail(1);
-    to.swift(4).append(sequence, entry(to, LaneCode.swift(4), sequence, bytes, 0, 9));
-    to.swift(4).show();
+  long publishUnlogged(Destination to, int bytes) {
+    long sequence = to.unlogged(4).tail(1);
+    to.unlogged(4).append(sequence, entry(to, LaneCode.unlogged(4), sequence, bytes, 0, 9));
+    to.unlogged(4).show();
     return sequence;
   }
 

@@ -278,16 +278,16 @@ class DispatcherTest {
   }
 
   @Test
-  void volatileMessagesComeInOneBatchWithDurableOnes() {
+  void unloggedMessagesComeInOneBatchWithDurableOnes() {
     Consumer consumer = dispatcher.attach(first, 1, 1, subscription);
-    bench.publishVolatile(queue, 3000);
+    bench.publishUnlogged(queue, 3000);
     bench.publish(queue, 2, 100);
-    bench.publishVolatile(queue, 10);
+    bench.publishUnlogged(queue, 10);
     dispatcher.pull(consumer, 1, 10, 1 << 20, 500);
     assertThat(one.batches).hasSize(1);
     assertThat(one.sequences()).containsExactly(0L, 0L, 1L, 1L);
     dispatcher.disconnect(first);
-    subscription.acknowledge(LaneCode.swift(4), EPOCH, 2);
+    subscription.acknowledge(LaneCode.unlogged(4), EPOCH, 2);
     assertThat(bench.store.usedBytes()).isZero();
   }
 

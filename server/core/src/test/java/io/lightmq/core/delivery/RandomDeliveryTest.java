@@ -83,7 +83,8 @@ class RandomDeliveryTest {
             unacknowledged.add(new Key(LaneCode.durable(4), first + i));
           }
         }
-        case 2 -> unacknowledged.add(new Key(LaneCode.swift(4), bench.publishVolatile(queue, 20)));
+        case 2 ->
+            unacknowledged.add(new Key(LaneCode.unlogged(4), bench.publishUnlogged(queue, 20)));
         case 3, 4, 5 ->
             bench.dispatcher.pull(
                 consumer,

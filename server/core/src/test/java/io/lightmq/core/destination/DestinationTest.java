@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Test;
 
 class DestinationTest {
   private static final int DURABLE = LaneCode.durable(4);
-  private static final int VOLATILE = LaneCode.swift(4);
+  private static final int UNLOGGED = LaneCode.unlogged(4);
   private static final long EPOCH = 1L << 32;
 
   private final DirectMemory direct = new DirectMemory();
   private final OffHeap memory = new OffHeap(direct);
-  private final VolatileStore store = new VolatileStore(direct, 1 << 20);
+  private final UnloggedStore store = new UnloggedStore(direct, 1 << 20);
   private final Destinations destinations = new Destinations(memory, store);
   private long offset = 4096;
 
@@ -69,10 +69,10 @@ class DestinationTest {
     return first;
   }
 
-  private long publishVolatile(Destination to) {
-    long sequence = to.swift(4).tail(1);
-    to.swift(4).append(sequence, ByteBuffer.allocate(120));
-    to.swift(4).show();
+  private long publishUnlogged(Destination to) {
+    long sequence = to.unlogged(4).tail(1);
+    to.unlogged(4).append(sequence, ByteBuffer.allocate(120));
+    to.unlogged(4).show();
     return sequence;
   }
 
@@ -81,7 +81,7 @@ class DestinationTest {
     View view = subscription.view();
     while (view.next(1000, now)) {
       for (int i = 0; i < view.count(); i++) {
-        all.add((view.lane().code() == VOLATILE ? "v" : "d") + (view.from() + i & 0xFFFFFFFFL));
+        all.add((view.lane().code() == UNLOGGED ? "v" : "d") + (view.from() + i & 0xFFFFFFFFL));
       }
       subscription.take(view.lane(), view.from(), view.count());
     }
@@ -123,17 +123,17 @@ class DestinationTest {
   }
 
   @Test
-  void volatileMessagesKeepTheirPlaceAmongDurableOnes() {
+  void unloggedMessagesKeepTheirPlaceAmongDurableOnes() {
     Destination queue = queue();
     Subscription subscription = queue.queueSubscription();
-    publishVolatile(queue);
+    publishUnlogged(queue);
     publish(queue, 1, 2);
     queue.durable(4).show();
-    publishVolatile(queue);
-    publishVolatile(queue);
+    publishUnlogged(queue);
+    publishUnlogged(queue);
     publish(queue, 1, 1);
     queue.durable(4).await(9000, Mark.DURABLE);
-    publishVolatile(queue);
+    publishUnlogged(queue);
     assertThat(drain(subscription)).containsExactly("v0", "d0", "d1", "v1", "v2");
     destinations.advance(9000, 9000, d -> {});
     assertThat(drain(subscription)).containsExactly("d2", "v3");
@@ -229,20 +229,20 @@ class DestinationTest {
     assertThat(late.backlog()).isEqualTo(2);
     assertThat(topic.backlog()).isEqualTo(5);
     topic.close(topic.subscriptions().iterator().next());
-    assertThat(topic.placement(true)).isEqualTo(Destination.Placement.VOLATILE);
+    assertThat(topic.placement(true)).isEqualTo(Destination.Placement.UNLOGGED);
   }
 
   @Test
-  void volatileEntriesGoWithTheLastSubscriptionThatNeedsThem() {
+  void unloggedEntriesGoWithTheLastSubscriptionThatNeedsThem() {
     Destination topic = topic();
     Subscription one = topic.open(60, SubscriptionKind.PLAIN, null, null, false);
     Subscription two = topic.open(61, SubscriptionKind.SHARED, null, "s", false);
-    long first = publishVolatile(topic);
-    publishVolatile(topic);
-    assertThat(one.acknowledge(VOLATILE, first, 1)).isEqualTo(1);
-    assertThat(one.acknowledge(VOLATILE, first, 1)).isZero();
+    long first = publishUnlogged(topic);
+    publishUnlogged(topic);
+    assertThat(one.acknowledge(UNLOGGED, first, 1)).isEqualTo(1);
+    assertThat(one.acknowledge(UNLOGGED, first, 1)).isZero();
     long used = store.usedBytes();
-    assertThat(two.acknowledge(VOLATILE, first, 1)).isEqualTo(1);
+    assertThat(two.acknowledge(UNLOGGED, first, 1)).isEqualTo(1);
     assertThat(store.usedBytes()).isLessThan(used);
     topic.close(two);
     assertThat(drain(one)).containsExactly("v1");
@@ -349,7 +349,7 @@ class DestinationTest {
     publish(queue, 1, 100);
     queue.durable(4).show();
     publish(queue, 2, 20);
-    publishVolatile(queue);
+    publishUnlogged(queue);
     subscription.acknowledge(DURABLE, EPOCH, 10);
     subscription.take(queue.durable(4), EPOCH + 50, 5);
     List<SequenceRange> free = new ArrayList<>();
@@ -359,7 +359,7 @@ class DestinationTest {
             new SequenceRange(DURABLE, EPOCH + 10, 40),
             new SequenceRange(DURABLE, EPOCH + 55, 45),
             new SequenceRange(DURABLE, 2 * EPOCH, 20),
-            new SequenceRange(VOLATILE, EPOCH, 1));
+            new SequenceRange(UNLOGGED, EPOCH, 1));
     subscription.acknowledge(free);
     assertThat(subscription.backlog()).isEqualTo(5);
   }
@@ -408,7 +408,7 @@ class DestinationTest {
       offset += 100;
       lane.show();
     } else {
-      VolatileLane lane = to.swift(priority);
+      UnloggedLane lane = to.unlogged(priority);
       lane.append(lane.tail(1), ByteBuffer.allocate(120));
       lane.show();
     }
@@ -494,7 +494,7 @@ class DestinationTest {
     Subscription late = topic.open(71, SubscriptionKind.DURABLE, "c", "late", false);
     publish(topic, 6, true);
     assertThat(topic.durableLanes()).extracting(Lane::code).containsExactly(4, 6);
-    assertThat(topic.swiftLanes()).isEmpty();
+    assertThat(topic.unloggedLanes()).isEmpty();
     // Asking for a lane makes it, but a snapshot does not have it before something is in it.
     topic.durable(1);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -22,7 +22,7 @@ class HoldingDamageTest {
 
   private final DirectMemory direct = new DirectMemory();
   private final Destinations destinations =
-      new Destinations(new OffHeap(direct), new VolatileStore(direct, 1 << 20));
+      new Destinations(new OffHeap(direct), new UnloggedStore(direct, 1 << 20));
   private Destination queue;
 
   private Subscription queue(int count) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class MovedRunsTest {
-  private final VolatileStore store = new VolatileStore(new DirectMemory(), 1 << 20);
+  private final UnloggedStore store = new UnloggedStore(new DirectMemory(), 1 << 20);
   private final MovedRuns runs = new MovedRuns(store.runs);
   private final OverflowFiles files;
   private OverflowFile file;

@@ -20,7 +20,7 @@ import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Run list, block table, extents and volatile store against small models. */
+/** Run list, block table, extents and unlogged store against small models. */
 class PlacesTest {
   private final DirectMemory direct = new DirectMemory();
   private final OffHeap memory = new OffHeap(direct);
@@ -135,7 +135,7 @@ class PlacesTest {
   @Test
   @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void anAcknowledgementLooksAtNoCountsBeyondIt() {
-    VolatileStore store = new VolatileStore(direct, 100_000);
+    UnloggedStore store = new UnloggedStore(direct, 100_000);
     Destination queue =
         new Destinations(memory, store)
             .create(
@@ -156,10 +156,10 @@ class PlacesTest {
   }
 
   @Property(tries = 60)
-  void volatileStoreKeepsBytesAndBudget(@ForAll long seed) {
+  void unloggedStoreKeepsBytesAndBudget(@ForAll long seed) {
     Random random = new Random(seed);
     long budget = 200_000;
-    VolatileStore store = new VolatileStore(direct, budget);
+    UnloggedStore store = new UnloggedStore(direct, budget);
     Map<Integer, byte[]> model = new HashMap<>();
     Map<Integer, Integer> needs = new HashMap<>();
     boolean refused = false;
@@ -192,7 +192,7 @@ class PlacesTest {
     assertThat(refused).isTrue();
     model.keySet().forEach(store::drop);
     assertThat(store.usedBytes()).isZero();
-    assertThat(direct.used("volatile messages")).isZero();
+    assertThat(direct.used("unlogged messages")).isZero();
   }
 
   @Test

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class ViewsTest {
   private final DirectMemory direct = new DirectMemory();
   private final Destinations destinations =
-      new Destinations(new OffHeap(direct), new VolatileStore(direct, 1 << 24));
+      new Destinations(new OffHeap(direct), new UnloggedStore(direct, 1 << 24));
   private final Destination queue =
       destinations.create(
           1, new DestinationName(DestinationKind.QUEUE, "q"), DestinationSettings.DEFAULT);
@@ -142,11 +142,11 @@ class ViewsTest {
     assertThat(view.isOpen()).isFalse();
     long meanwhile = append(2);
     subscription.acknowledge(LaneCode.durable(4), taken, 1);
-    queue.swift(9);
+    queue.unlogged(9);
     assertThat(open(" n > 1")).isSameAs(view);
     assertThat(view.isOpen()).isTrue();
-    assertThat(view.unsifted()).isSameAs(queue.swift(9));
-    view.sifted(queue.swift(9), view.nextUnsifted(queue.swift(9)));
+    assertThat(view.unsifted()).isSameAs(queue.unlogged(9));
+    view.sifted(queue.unlogged(9), view.nextUnsifted(queue.unlogged(9)));
     assertThat(view.nextUnsifted(queue.durable(4))).isEqualTo(meanwhile);
     assertThat(given(view)).containsExactly(first);
     view.match(queue.durable(4), meanwhile + 1, 0);

@@ -84,7 +84,7 @@ class BacklogMetricsTest {
       h.receipt(peer, h.publish(peer, other, ++number, BODY));
     }
     for (int i = 0; i < 30; i++) {
-      assertThat(h.receipt(peer, h.publish(peer, topic, 0, "volatile"))).isEqualTo(FaultCode.OK);
+      assertThat(h.receipt(peer, h.publish(peer, topic, 0, "unlogged"))).isEqualTo(FaultCode.OK);
       h.loops.advance(2 * SECOND);
     }
     assertThat(use("slow").oldestAgeMillis()).isGreaterThan(60_000);

@@ -64,14 +64,14 @@ public final class BrokerHarness {
   }
 
   public static BrokerSettings settings(
-      int journalFileBytes, int windowBytes, long volatileBytes, long overflowBytes) {
-    return settings(journalFileBytes, windowBytes, volatileBytes, overflowBytes, 0);
+      int journalFileBytes, int windowBytes, long unloggedBytes, long overflowBytes) {
+    return settings(journalFileBytes, windowBytes, unloggedBytes, overflowBytes, 0);
   }
 
   static BrokerSettings settings(
       int journalFileBytes,
       int windowBytes,
-      long volatileBytes,
+      long unloggedBytes,
       long overflowBytes,
       long minFreeBytes) {
     JournalSettings journal = JournalSettings.small(journalFileBytes);
@@ -84,7 +84,7 @@ public final class BrokerHarness {
             new BrokerSettings.DestinationRule(
                 "poison.*", UNLIMITED.with(Map.of("max-attempts", "3")))),
         windowBytes,
-        volatileBytes,
+        unloggedBytes,
         overflowBytes,
         journal,
         new SegmentSettings(64 << 10, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
@@ -103,7 +103,7 @@ public final class BrokerHarness {
         of.createOnFirstUse(),
         of.rules(),
         of.windowBytes(),
-        of.volatileBytes(),
+        of.unloggedBytes(),
         of.overflowBytes(),
         of.journal(),
         segments,
@@ -122,7 +122,7 @@ public final class BrokerHarness {
         of.createOnFirstUse(),
         of.rules(),
         of.windowBytes(),
-        of.volatileBytes(),
+        of.unloggedBytes(),
         of.overflowBytes(),
         of.journal(),
         of.segments(),
@@ -143,7 +143,7 @@ public final class BrokerHarness {
         of.createOnFirstUse(),
         of.rules(),
         of.windowBytes(),
-        of.volatileBytes(),
+        of.unloggedBytes(),
         of.overflowBytes(),
         of.journal(),
         of.segments(),
@@ -164,7 +164,7 @@ public final class BrokerHarness {
         false,
         of.rules(),
         of.windowBytes(),
-        of.volatileBytes(),
+        of.unloggedBytes(),
         of.overflowBytes(),
         of.journal(),
         of.segments(),

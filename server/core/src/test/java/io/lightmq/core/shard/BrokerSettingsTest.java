@@ -19,7 +19,7 @@ class BrokerSettingsTest {
         true,
         otherwise.rules(),
         windowBytes,
-        otherwise.volatileBytes(),
+        otherwise.unloggedBytes(),
         otherwise.overflowBytes(),
         journal,
         segments,

@@ -349,7 +349,7 @@ class BrowsingTest {
   }
 
   @Test
-  void volatileMessagesThatOverflowedAreShownAndStayWhereTheyAre() throws Exception {
+  void unloggedMessagesThatOverflowedAreShownAndStayWhereTheyAre() throws Exception {
     BrokerHarness h = new BrokerHarness(73);
     h.settings = BrokerHarness.settings(64 << 10, 1 << 17, 16 << 10, 1 << 20);
     h.open();

@@ -225,7 +225,7 @@ class CheckpointTest {
         small.createOnFirstUse(),
         small.rules(),
         small.windowBytes(),
-        small.volatileBytes(),
+        small.unloggedBytes(),
         small.overflowBytes(),
         small.journal(),
         new SegmentSettings(1 << 20, 64 << 10, 16 << 10, 16 << 10, 1 << 20, 8, 64 << 10, 1 << 20),

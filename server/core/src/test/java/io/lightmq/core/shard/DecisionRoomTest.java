@@ -81,7 +81,7 @@ class DecisionRoomTest {
         small.createOnFirstUse(),
         small.rules(),
         windowBytes,
-        small.volatileBytes(),
+        small.unloggedBytes(),
         small.overflowBytes(),
         JournalSettings.small(1 << 20),
         small.segments(),

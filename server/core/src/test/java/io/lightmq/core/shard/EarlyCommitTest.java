@@ -106,7 +106,7 @@ class EarlyCommitTest {
     int held = h.publish(peer, queue, 0, TEXT);
     int first = h.publish(peer, queue, 1, "durable");
     int second = commitOf(peer, 2, new Command.StagedRun(queue, true, 1, h.bytes(true, 0, "c")));
-    h.loops.advance((Publishing.MAX_HELD_MILLIS - 2_000) * MILLI);
+    h.loops.advance((Intake.MAX_HELD_MILLIS - 2_000) * MILLI);
     assertThat(peer.disconnects).isEmpty();
     assertThat(BrokerHarness.find(peer, second)).isNull();
     h.loops.advance(4_000 * MILLI);
@@ -137,7 +137,7 @@ class EarlyCommitTest {
       sent.add(
           commitOf(peer, number, new Command.StagedRun(queue, false, 1, h.bytes(false, 0, TEXT))));
     }
-    h.loops.advance((Publishing.MAX_HELD_MILLIS + 2_000) * MILLI);
+    h.loops.advance((Intake.MAX_HELD_MILLIS + 2_000) * MILLI);
     assertThat(sent)
         .allSatisfy(
             c ->

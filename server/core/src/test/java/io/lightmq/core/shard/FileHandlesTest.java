@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A lack of file handles passes: the broker waits for some, and nothing is lost or ended. */
 class FileHandlesTest {
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "q");
-  private static final DestinationName SWIFT = new DestinationName(DestinationKind.QUEUE, "swift");
+  private static final DestinationName UNLOGGED =
+      new DestinationName(DestinationKind.QUEUE, "unlogged");
   private static final String TEXT = "x".repeat(4_000);
 
   private final BrokerHarness h = new BrokerHarness(17);
@@ -108,7 +109,7 @@ class FileHandlesTest {
   @Test
   void theOverflowWaitsForHandles() throws Exception {
     FakePeer peer = start();
-    long id = h.producer(peer, SWIFT);
+    long id = h.producer(peer, UNLOGGED);
     h.disk.maxHandles(h.disk.handles());
     List<Integer> sent = new ArrayList<>();
     for (int i = 0; i < 30; i++) {

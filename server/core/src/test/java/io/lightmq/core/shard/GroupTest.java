@@ -259,7 +259,7 @@ class GroupTest {
   }
 
   @Test
-  void theLastMessageOfAGroupFreesItsKeyViewOnceItIsSettled() throws Exception {
+  void theLastMessageOfAGroupFreesItsGroupBucketOnceItIsSettled() throws Exception {
     FakePeer peer = start();
     consume(peer, 1);
     consume(peer, 2);
@@ -325,18 +325,18 @@ class GroupTest {
     int owner = got(again, 1).contains("a:1") ? 1 : 2;
     assertThat(got(again, owner)).containsSubsequence("a:1", "a:2");
     assertThat(got(again, 1).size() + got(again, 2).size()).isEqualTo(4);
-    assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("keyViews");
+    assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("groupBuckets");
   }
 
   @Test
   void groupsOfMessagesThatAreNotPersistentAreForgottenWithThem() throws Exception {
     FakePeer peer = start();
     publish(peer, false, "a:1");
-    assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("keyViews");
+    assertThat(bench.admin("destination.show", Map.of("name", "orders"))).contains("groupBuckets");
     bench.close();
     start();
     assertThat(bench.admin("destination.show", Map.of("name", "orders")))
-        .doesNotContain("keyViews");
+        .doesNotContain("groupBuckets");
   }
 
   @Test

@@ -57,7 +57,7 @@ class HeldRunsTest {
 
   @Test
   void theyAreRefusedAfterAWhileAndGiveTheirCreditBack() {
-    h.loops.advance((Publishing.MAX_HELD_MILLIS - 2_000) * MILLI);
+    h.loops.advance((Intake.MAX_HELD_MILLIS - 2_000) * MILLI);
     assertThat(held).allSatisfy(c -> assertThat(BrokerHarness.find(peer, c)).isNull());
     long credit = peer.credit;
     h.loops.advance(4_000 * MILLI);

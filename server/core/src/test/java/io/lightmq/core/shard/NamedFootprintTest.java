@@ -118,7 +118,7 @@ class NamedFootprintTest {
           assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
         });
     measure(
-        "queue with 10 volatile priorities",
+        "queue with 10 unlogged priorities",
         queue + 10 * lane,
         i -> {
           long id = h.producer(peer, queue("fast.vprio.number." + i));

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Volatile messages beyond memory: 16 KiB of it, against messages of 1 KiB. */
+/** Unlogged messages beyond memory: 16 KiB of it, against messages of 1 KiB. */
 class OverflowTest {
   private static final int MEMORY_BYTES = 16 << 10;
   private static final int LIMIT_BYTES = 1 << 20;
@@ -101,13 +101,13 @@ class OverflowTest {
     assertThat(use.bytes()).isGreaterThan(250 << 10);
     assertThat(use.movedMessages()).isBetween(275L, 299L);
     assertThat(use.files()).isGreaterThan(3);
-    assertThat(h.broker.metrics().directByPurpose().get("volatile messages"))
+    assertThat(h.broker.metrics().directByPurpose().get("unlogged messages"))
         .isLessThanOrEqualTo(3 * (48 << 10));
     h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
     assertThat(drain(1, queue)).isEqualTo(numbers(0, 300));
     assertThat(use().bytes()).isZero();
     assertThat(h.disk.list("overflow")).isEmpty();
-    assertThat(h.broker.metrics().directByPurpose().get("volatile messages")).isZero();
+    assertThat(h.broker.metrics().directByPurpose().get("unlogged messages")).isZero();
   }
 
   @Test

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.SubscriptionKind;
-import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
@@ -111,7 +111,7 @@ class OwnershipTest {
     Snapshot last = store.load().snapshot().orElseThrow();
     DirectMemory memory = new DirectMemory();
     ShardState state =
-        new ShardState(new Destinations(new OffHeap(memory), new VolatileStore(memory, 1 << 20)));
+        new ShardState(new Destinations(new OffHeap(memory), new UnloggedStore(memory, 1 << 20)));
     StateSnapshot.decode(last.state(), state);
     for (ShardRecord record : records) {
       state.apply(record);

@@ -8,7 +8,7 @@ import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
-import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class PeerSessionTest {
   private final DirectMemory direct = new DirectMemory();
   private final Destinations destinations =
-      new Destinations(new OffHeap(direct), new VolatileStore(direct, 1 << 20));
+      new Destinations(new OffHeap(direct), new UnloggedStore(direct, 1 << 20));
 
   private Subscription open(long id) {
     Destination queue =

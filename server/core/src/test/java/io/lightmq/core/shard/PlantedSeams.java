@@ -79,7 +79,7 @@ public final class PlantedSeams {
     TwoRecords(
         Recorder recorder,
         Placing placing,
-        Publishing.Admission admission,
+        Admission admission,
         Ready ready,
         Counters counters,
         TurnTime time,

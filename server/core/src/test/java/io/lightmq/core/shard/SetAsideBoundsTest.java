@@ -10,8 +10,8 @@ import io.lightmq.core.destination.NamedHeap;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
-import io.lightmq.core.destination.VolatileLane;
-import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.destination.UnloggedLane;
+import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.record.ShardRecord.SetAside;
 import io.lightmq.core.shard.Command.Subscribe;
@@ -67,7 +67,7 @@ class SetAsideBoundsTest {
             h.disk, StoreIdentity.openOrCreate(h.disk, () -> new UUID(1, 1)).storeId());
     Snapshot last = store.load().snapshot().orElseThrow();
     ShardState state =
-        new ShardState(new Destinations(new OffHeap(memory), new VolatileStore(memory, 1 << 20)));
+        new ShardState(new Destinations(new OffHeap(memory), new UnloggedStore(memory, 1 << 20)));
     StateSnapshot.decode(last.state(), state);
     long first = state.destinations().find(QUEUE).durable(4).last() - messages + 1;
     List<SequenceRange> ranges = new ArrayList<>();
@@ -150,18 +150,18 @@ class SetAsideBoundsTest {
     h.close();
   }
 
-  // ---- volatile messages ----
+  // ---- unlogged messages ----
 
   private record Rig(
       SettingAside aside,
       Destination queue,
-      VolatileLane lane,
+      UnloggedLane lane,
       NamedHeap named,
       Counters counters) {}
 
   private Rig rig(int messages, int subscriptions) {
     Destinations destinations =
-        new Destinations(new OffHeap(memory), new VolatileStore(memory, 64 << 20));
+        new Destinations(new OffHeap(memory), new UnloggedStore(memory, 64 << 20));
     ShardState state = new ShardState(destinations);
     Destination topic =
         destinations.create(
@@ -171,7 +171,7 @@ class SetAsideBoundsTest {
     for (int i = 0; i < subscriptions; i++) {
       topic.open(i + 1, SubscriptionKind.PLAIN, null, null, false);
     }
-    VolatileLane lane = topic.swift(4);
+    UnloggedLane lane = topic.unlogged(4);
     for (int i = 0; i < messages; i++) {
       lane.append(lane.tail(1), ByteBuffer.allocate(100));
     }
@@ -189,8 +189,8 @@ class SetAsideBoundsTest {
   }
 
   @Test
-  void rangesOfVolatileMessagesHaveABoundOfTheirOwn() {
-    int messages = 2 * (SettingAside.MAX_VOLATILE_RANGES + 50);
+  void rangesOfUnloggedMessagesHaveABoundOfTheirOwn() {
+    int messages = 2 * (SettingAside.MAX_UNLOGGED_RANGES + 50);
     Rig rig = rig(messages, 1);
     long first = rig.lane().last() - messages + 1;
     for (int i = 0; i < messages / 2; i++) {
@@ -198,12 +198,12 @@ class SetAsideBoundsTest {
       assertThat(rig.aside().recordNext((bytes, publishes) -> true)).isTrue();
       rig.aside().endTurn();
     }
-    assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_VOLATILE_RANGES);
+    assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
     assertThat(rig.named().asideRanges(true)).isZero();
-    assertThat(rig.queue().damaged().kept()).isEqualTo(SettingAside.MAX_VOLATILE_RANGES);
+    assertThat(rig.queue().damaged().kept()).isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
     assertThat(rig.queue().damaged().count())
         .as("too many to be looked up one by one")
-        .isEqualTo(SettingAside.MAX_VOLATILE_RANGES);
+        .isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
   }
 
   @Test
@@ -304,11 +304,11 @@ class SetAsideBoundsTest {
 
   @Test
   void whatIsBeyondTheBoundIsHeldForAll() {
-    int messages = 2 * SettingAside.MAX_VOLATILE_RANGES + 10;
+    int messages = 2 * SettingAside.MAX_UNLOGGED_RANGES + 10;
     Rig rig = rig(messages, 2);
     long first = rig.lane().last() - messages + 1;
     List<SequenceRange> full = new ArrayList<>();
-    for (int i = 0; i < SettingAside.MAX_VOLATILE_RANGES; i++) {
+    for (int i = 0; i < SettingAside.MAX_UNLOGGED_RANGES; i++) {
       full.add(new SequenceRange(rig.lane().code(), first + 2L * i, 1));
     }
     rig.queue().damaged().setAside(full);
@@ -317,6 +317,6 @@ class SetAsideBoundsTest {
     recordAll(rig, beyond, 5, SettingAside.TURN_RANGES);
     assertThat(held(rig, beyond, 5)).isEqualTo(2);
     assertThat(rig.counters().setAside).isEqualTo(1);
-    assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_VOLATILE_RANGES);
+    assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
   }
 }

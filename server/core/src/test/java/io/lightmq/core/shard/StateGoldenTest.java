@@ -11,7 +11,7 @@ import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.destination.Suppression;
-import io.lightmq.core.destination.VolatileStore;
+import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Committed;
@@ -72,7 +72,7 @@ class StateGoldenTest {
 
   private ShardState newState() {
     return new ShardState(
-        new Destinations(new OffHeap(memory), new VolatileStore(memory, 1 << 20)));
+        new Destinations(new OffHeap(memory), new UnloggedStore(memory, 1 << 20)));
   }
 
   private Published run(long number, long destination, long sequence, int count) {

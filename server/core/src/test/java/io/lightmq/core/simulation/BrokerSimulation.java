@@ -155,7 +155,7 @@ final class BrokerSimulation {
     idle(Feature.PULLS, 200, () -> withTaker((client, taker) -> client.acknowledge(taker, quiet)));
     idle(Feature.PULLS, 12, () -> anyClient().writable(world.random.nextInt(3) > 0));
     idle(Feature.BROWSES, 12, this::browse);
-    idle(Feature.VOLATILE, 10, () -> world.overflowFails = world.random.nextBoolean());
+    idle(Feature.UNLOGGED, 10, () -> world.overflowFails = world.random.nextBoolean());
     idle(Feature.CRASHES, 14, () -> crash(world.random.nextBoolean()));
     idle(Feature.CRASHES, 6, this::stop);
     idle(Feature.CRASHES, 10, () -> world.harness.disk.cutPowerAt(1 + world.random.nextInt(40)));
@@ -255,7 +255,7 @@ final class BrokerSimulation {
   }
 
   private boolean isPersistent() {
-    return !world.has(Feature.VOLATILE) || world.random.nextInt(4) > 0;
+    return !world.has(Feature.UNLOGGED) || world.random.nextInt(4) > 0;
   }
 
   private void commit() {
@@ -280,7 +280,7 @@ final class BrokerSimulation {
     world.start();
     administrator.createAll();
     clients.forEach(Client::connect);
-    if (world.has(Feature.VOLATILE) && world.random.nextBoolean()) {
+    if (world.has(Feature.UNLOGGED) && world.random.nextBoolean()) {
       overflow();
     }
     for (int number = 0; number < steps; number++) {
@@ -343,7 +343,7 @@ final class BrokerSimulation {
     throw new IllegalStateException("weights do not add up to " + weights);
   }
 
-  /** Sends more volatile messages than memory takes, before anybody consumes. */
+  /** Sends more unlogged messages than memory takes, before anybody consumes. */
   private void overflow() {
     world.rest();
     for (int i = 0; i < 100 && world.overflowFiles() == 0; i++) {

@@ -304,7 +304,7 @@ final class Client implements SimulatedPeer.Listener {
     Transaction transaction = world.ledger.newTransaction();
     List<Outbox.Run> runs = new ArrayList<>();
     for (SimulatedDestination to : targets) {
-      boolean persistent = !world.has(Feature.VOLATILE) || world.random.nextInt(4) > 0;
+      boolean persistent = !world.has(Feature.UNLOGGED) || world.random.nextInt(4) > 0;
       runs.add(newRun(to, persistent, 1 + world.random.nextInt(3), transaction));
     }
     Map<Held, Taker> of = new LinkedHashMap<>();

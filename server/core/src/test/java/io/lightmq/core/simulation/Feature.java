@@ -32,7 +32,7 @@ enum Feature {
   /** Topics with durable, shared and plain subscriptions. */
   TOPICS,
   /** Non-persistent messages, and overflow files that fail. */
-  VOLATILE,
+  UNLOGGED,
   /** Connections that are lost and come back, and that close in order. */
   LINKS,
   /** Kills, power cuts and stops, with steps of the wall clock between two starts. */

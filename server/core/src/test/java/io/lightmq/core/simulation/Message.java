@@ -134,7 +134,7 @@ final class Message {
     return id
         + " for "
         + to.name.name()
-        + (content.persistent() ? "" : " volatile")
+        + (content.persistent() ? "" : " unlogged")
         + (content.priority() == 4 ? "" : " priority " + content.priority())
         + " n="
         + content.n()

@@ -65,7 +65,7 @@ final class NothingLost implements Oracle {
 
   /** Whether it may wait for its time, or behind one for which memory has no room. */
   private boolean mayWait(Message message) {
-    long lateMillis = world.has(Feature.VOLATILE) ? 65_000 : 2_000;
+    long lateMillis = world.has(Feature.UNLOGGED) ? 65_000 : 2_000;
     return message.isDelayed() && world.wallMillis() - lateMillis < message.latestDue;
   }
 }

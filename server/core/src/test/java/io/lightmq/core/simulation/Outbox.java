@@ -65,7 +65,7 @@ final class Outbox {
   private final Wording wording;
   private final TreeMap<Long, Parcel> unanswered = new TreeMap<>();
   private final Map<Integer, Long> numbers = new HashMap<>();
-  private final Map<Integer, Run> volatileRuns = new HashMap<>();
+  private final Map<Integer, Run> unloggedRuns = new HashMap<>();
   private UUID link;
   private long epoch;
   private long nextNumber = 1;
@@ -85,7 +85,7 @@ final class Outbox {
 
   Command.Attach attach(SimulatedPeer peer, int correlation) {
     numbers.clear();
-    volatileRuns.clear();
+    unloggedRuns.clear();
     long from = unanswered.isEmpty() ? nextNumber : unanswered.firstKey();
     return new Command.Attach(peer, correlation, link, ++epoch, from, client.clientId);
   }
@@ -97,7 +97,7 @@ final class Outbox {
     }
     unanswered.clear();
     numbers.clear();
-    volatileRuns.clear();
+    unloggedRuns.clear();
     link = newLink();
     epoch = 0;
     nextNumber = 1;
@@ -116,7 +116,7 @@ final class Outbox {
   }
 
   boolean isIdle() {
-    return unanswered.isEmpty() && volatileRuns.isEmpty();
+    return unanswered.isEmpty() && unloggedRuns.isEmpty();
   }
 
   /** Whether a commit that is not answered acknowledges what a consumer had. */
@@ -128,7 +128,7 @@ final class Outbox {
   }
 
   boolean isFull() {
-    return unanswered.size() + volatileRuns.size() > MOST_OPEN;
+    return unanswered.size() + unloggedRuns.size() > MOST_OPEN;
   }
 
   // ---- sending ----
@@ -139,7 +139,7 @@ final class Outbox {
       parcel(new Parcel(List.of(run), null, List.of(), List.of(), 0));
     } else {
       int c = world.nextCorrelation();
-      volatileRuns.put(c, run);
+      unloggedRuns.put(c, run);
       publish(c, 0, run);
     }
   }
@@ -196,7 +196,7 @@ final class Outbox {
     if (code != FaultCode.OK && !World.mayBeRefused(code)) {
       throw new AssertionError(client + " is refused with " + code + ": " + text);
     }
-    Run light = volatileRuns.remove(correlation);
+    Run light = unloggedRuns.remove(correlation);
     if (light != null) {
       world.ledger.answered(light.messages(), code, false);
       world.ledger.settled(light.messages());

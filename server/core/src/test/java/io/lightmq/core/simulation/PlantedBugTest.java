@@ -106,13 +106,13 @@ class PlantedBugTest {
   }
 
   @Test
-  void aKeyViewThatMovesWhileSomethingIsInFlightIsFound() {
+  void aGroupBucketThatMovesWhileSomethingIsInFlightIsFound() {
     isFoundBy(Plants.AcknowledgesMore::new, "OrderOfGroup");
   }
 
   @Test
-  void aVolatileMessageThatOvertakesItsDurablePredecessorIsFound() {
-    isFoundBy(Plants.VolatileOvertakes::new, "OrderOfProducer");
+  void aUnloggedMessageThatOvertakesItsDurablePredecessorIsFound() {
+    isFoundBy(Plants.UnloggedOvertakes::new, "OrderOfProducer");
   }
 
   @Test

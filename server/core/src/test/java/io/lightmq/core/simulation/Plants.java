@@ -281,8 +281,8 @@ final class Plants {
     }
   }
 
-  /** A persistent run waits until the sender's next one, which is volatile, is stored. */
-  static final class VolatileOvertakes extends Plant {
+  /** A persistent run waits until the sender's next one, which is unlogged, is stored. */
+  static final class UnloggedOvertakes extends Plant {
     private Command.@Nullable Publish waiting;
 
     @Override
@@ -467,7 +467,7 @@ final class Plants {
     }
   }
 
-  /** A view that gives what its volatile lane has before what its durable lane has. */
+  /** A view that gives what its unlogged lane has before what its durable lane has. */
   static final class ReadsLanesInTurn extends Plant {
     @Override
     SimulatedPeer peer(long connectionId) {

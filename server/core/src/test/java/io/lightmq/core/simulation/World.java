@@ -309,7 +309,7 @@ final class World {
     return files.isEmpty() ? null : files.toString();
   }
 
-  /** Files that took volatile messages for which memory had no room. */
+  /** Files that took unlogged messages for which memory had no room. */
   int overflowFiles() {
     return harness.disk.creations("overflow/.*");
   }

@@ -33,7 +33,7 @@ import org.slf4j.event.Level;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class ClientConnection extends ChannelInboundHandlerAdapter
-    implements Outbound.Events, Requests.Wakes, Handshake.Events {
+    implements Outbound.Events, ClientFrames.Wakes, Handshake.Events {
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
   private static final int CREDIT_STEPS = 4;
   private static final int LOOK_AGAIN_MILLIS = 20;
@@ -46,7 +46,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   private final Channel channel;
   private final Door door;
-  private final Places places;
+  private final ConnectionPlaces places;
   private final FrameDecoder decoder;
   private final InboundGate gate;
   private final PeerLog peerLog;
@@ -77,7 +77,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   /** What exists once the user is known. */
-  private record Session(Outbound outbound, CreditLine credit, Requests requests, long features) {
+  private record Session(
+      Outbound outbound, CreditLine credit, ClientFrames requests, long features) {
     boolean agreed(long feature) {
       return (features & feature) != 0;
     }
@@ -86,7 +87,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   ClientConnection(
       Channel channel,
       Door door,
-      Places places,
+      ConnectionPlaces places,
       FrameDecoder decoder,
       InboundGate gate,
       PeerLog peerLog,
@@ -152,12 +153,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     }
     try {
       read(frame);
-    } catch (Refusal refusal) {
+    } catch (ProtocolRefusal refusal) {
       refuse(frame.correlation(), refusal);
     }
   }
 
-  private void read(Frame frame) throws Refusal {
+  private void read(Frame frame) throws ProtocolRefusal {
     if (frame instanceof Frame.Heartbeat) {
       return;
     }
@@ -180,7 +181,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     }
     if (state == State.ATTACHING && frame instanceof Frame.Publish publish) {
       publish.messages().release();
-      throw Refusal.protocol("a run was sent before the attach was answered");
+      throw ProtocolRefusal.protocol("a run was sent before the attach was answered");
     }
     Frame answer = open.requests().take(frame);
     if (answer != null) {
@@ -199,7 +200,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   private void lookWhetherFull(Session open) {
-    Requests requests = open.requests();
+    ClientFrames requests = open.requests();
     pause.set(ReadPause.Reason.REQUESTS, requests.full());
     if (requests.waitsForOthers() && !looksAgain) {
       looksAgain = true; // nobody tells this connection when others have had their answers
@@ -217,10 +218,10 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     }
   }
 
-  private void attach(Frame frame, Session open) throws Refusal {
+  private void attach(Frame frame, Session open) throws ProtocolRefusal {
     if (!(frame instanceof Frame.Attach attach)) {
       FrameCodec.release(frame);
-      throw Refusal.protocol(
+      throw ProtocolRefusal.protocol(
           "the first frame after authentication must be Attach, not "
               + frame.getClass().getSimpleName());
     }
@@ -228,7 +229,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     open.requests().attach(attach, open.agreed(Protocol.LINK_KNOWN));
   }
 
-  private void refuse(int correlation, Refusal refusal) {
+  private void refuse(int correlation, ProtocolRefusal refusal) {
     Session open = session;
     if (refusal.fatal() || correlation <= 0 || open == null) {
       end(refusal.code(), refusal.text());
@@ -259,8 +260,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             door.deliveries(),
             this);
     CreditLine credit = door.credit().open();
-    Requests requests =
-        new Requests(
+    ClientFrames requests =
+        new ClientFrames(
             door.settings(),
             rights,
             outbound,

@@ -97,8 +97,8 @@ public final class ConnectionHeap {
    *
    * @param own what this connection has taken
    */
-  Refusal refusal(String what, long own) {
-    return Refusal.of(
+  ProtocolRefusal refusal(String what, long own) {
+    return ProtocolRefusal.of(
         FaultCode.LIMIT_REACHED,
         "no room for "
             + what

@@ -24,20 +24,20 @@ public final class Connections extends ChannelInitializer<Channel> {
   private static final int CLOSE_SECONDS = 5;
   private static final String CROWDED =
       "this broker has at most "
-          + Places.HALF_OPEN
+          + ConnectionPlaces.HALF_OPEN
           + " connections in their handshake at once, "
-          + Places.HALF_OPEN_PER_ADDRESS
+          + ConnectionPlaces.HALF_OPEN_PER_ADDRESS
           + " of one address, and newer ones have come; connect again";
 
   private final Door door;
   private final AtomicLong ids = new AtomicLong();
   private final Set<Channel> open = ConcurrentHashMap.newKeySet();
   private final PeerLog peerLog = new PeerLog(log, System::nanoTime);
-  private final Places places;
+  private final ConnectionPlaces places;
 
   public Connections(Door door) {
     this.door = door;
-    this.places = new Places(door.settings().connections(), System::nanoTime);
+    this.places = new ConnectionPlaces(door.settings().connections(), System::nanoTime);
   }
 
   @Override

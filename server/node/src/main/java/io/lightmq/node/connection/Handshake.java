@@ -86,7 +86,7 @@ final class Handshake {
     return connectionId;
   }
 
-  void read(Frame frame) throws Refusal {
+  void read(Frame frame) throws ProtocolRefusal {
     if (step == Step.HELLO && frame instanceof Frame.Hello hello) {
       hello(hello);
     } else if (step == Step.AUTH_START && frame instanceof Frame.AuthStart start) {
@@ -94,7 +94,7 @@ final class Handshake {
     } else if (step == Step.AUTH_RESPONSE && frame instanceof Frame.AuthResponse response) {
       authResponse(response);
     } else {
-      throw Refusal.protocol(
+      throw ProtocolRefusal.protocol(
           frame.getClass().getSimpleName() + " is out of order in the handshake, at " + step);
     }
   }
@@ -117,18 +117,18 @@ final class Handshake {
             settings.heartbeatMillis()));
   }
 
-  private void authStart(Frame.AuthStart start) throws Refusal {
+  private void authStart(Frame.AuthStart start) throws ProtocolRefusal {
     switch (start.mechanism()) {
       case ANONYMOUS -> {
         if (start.data().length > 0) {
-          throw Refusal.protocol(
+          throw ProtocolRefusal.protocol(
               ANONYMOUS + " comes without data, not with " + start.data().length + " bytes");
         }
         onAdmin(this::anonymous);
       }
       case ScramClient.MECHANISM -> onAdmin(() -> challenge(start.data()));
       default ->
-          throw Refusal.protocol(
+          throw ProtocolRefusal.protocol(
               "mechanism "
                   + Printable.of(start.mechanism())
                   + " is unknown; known are "

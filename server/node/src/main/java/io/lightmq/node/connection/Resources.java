@@ -42,7 +42,7 @@ final class Resources {
     this.heap = heap;
   }
 
-  private void take(String what, long bytes) throws Refusal {
+  private void take(String what, long bytes) throws ProtocolRefusal {
     boolean fits = heap.take(bytes, taken);
     while (!fits && !left.isEmpty()) {
       forgetOldest();
@@ -82,9 +82,9 @@ final class Resources {
     ended = true;
   }
 
-  void openSession(int sessionId) throws Refusal {
+  void openSession(int sessionId) throws ProtocolRefusal {
     if (sessions.contains(sessionId)) {
-      throw Refusal.protocol("session " + sessionId + " is open already");
+      throw ProtocolRefusal.protocol("session " + sessionId + " is open already");
     }
     checkLimit("sessions", sessions.size(), settings.sessions());
     take("a session", ConnectionHeap.SESSION);
@@ -112,10 +112,10 @@ final class Resources {
             });
   }
 
-  void openProducer(int producerId, int sessionId) throws Refusal {
+  void openProducer(int producerId, int sessionId) throws ProtocolRefusal {
     checkSession(sessionId);
     if (producers.containsKey(producerId)) {
-      throw Refusal.protocol("producer " + producerId + " is open already");
+      throw ProtocolRefusal.protocol("producer " + producerId + " is open already");
     }
     checkLimit("producers", producers.size(), settings.producers());
     take("a producer", ConnectionHeap.PRODUCER + ConnectionHeap.DESTINATION);
@@ -172,10 +172,10 @@ final class Resources {
     }
   }
 
-  void openConsumer(int consumerId, int sessionId) throws Refusal {
+  void openConsumer(int consumerId, int sessionId) throws ProtocolRefusal {
     checkSession(sessionId);
     if (sessionOfConsumer.containsKey(consumerId)) {
-      throw Refusal.protocol("consumer " + consumerId + " is open already");
+      throw ProtocolRefusal.protocol("consumer " + consumerId + " is open already");
     }
     checkLimit("consumers", sessionOfConsumer.size(), settings.consumers());
     take("a consumer", ConnectionHeap.CONSUMER);
@@ -198,16 +198,16 @@ final class Resources {
     return sessions.contains(sessionId);
   }
 
-  private void checkSession(int sessionId) throws Refusal {
+  private void checkSession(int sessionId) throws ProtocolRefusal {
     if (!sessions.contains(sessionId)) {
-      throw Refusal.of(
+      throw ProtocolRefusal.of(
           FaultCode.BAD_REQUEST, "session " + sessionId + " is not open on this connection");
     }
   }
 
-  private static void checkLimit(String what, int open, int limit) throws Refusal {
+  private static void checkLimit(String what, int open, int limit) throws ProtocolRefusal {
     if (open >= limit) {
-      throw Refusal.of(
+      throw ProtocolRefusal.of(
           FaultCode.LIMIT_REACHED,
           "a connection has at most " + limit + " " + what + "; close some or open another one");
     }

@@ -16,9 +16,9 @@ record Rights(Principal principal, Authorizer authorizer) {
     return authorizer.permits(principal, action, destination);
   }
 
-  void demand(Action action, String destination) throws Refusal {
+  void demand(Action action, String destination) throws ProtocolRefusal {
     if (!permits(action, destination)) {
-      throw Refusal.of(
+      throw ProtocolRefusal.of(
           FaultCode.NOT_AUTHORIZED,
           "user "
               + Printable.of(principal.name())

@@ -261,8 +261,9 @@ class HandshakeTest {
     assertThat(authenticated().isActive()).isTrue();
     bare.forEach(EmbeddedChannel::runPendingTasks);
     assertThat(bare.stream().filter(EmbeddedChannel::isActive).count())
-        .isEqualTo(Places.HALF_OPEN_PER_ADDRESS);
-    assertThat(harness.connections.refused()).isEqualTo(1_000 - Places.HALF_OPEN_PER_ADDRESS);
+        .isEqualTo(ConnectionPlaces.HALF_OPEN_PER_ADDRESS);
+    assertThat(harness.connections.refused())
+        .isEqualTo(1_000 - ConnectionPlaces.HALF_OPEN_PER_ADDRESS);
   }
 
   /** It stands in front of each message, with a byte for its length. */

@@ -26,7 +26,7 @@ class ResourcesTest {
   }
 
   private interface Opening {
-    void open(Resources resources, int i) throws Refusal;
+    void open(Resources resources, int i) throws ProtocolRefusal;
   }
 
   private static final List<Opening> OPENINGS =
@@ -69,7 +69,7 @@ class ResourcesTest {
     }
   }
 
-  private static void fill(Resources resources, Opening opening) throws Refusal {
+  private static void fill(Resources resources, Opening opening) throws ProtocolRefusal {
     resources.openSession(0xFFFF);
     for (int i = 0; i < MANY - 2; i++) {
       opening.open(resources, i);
@@ -184,7 +184,7 @@ class ResourcesTest {
           }
           default -> resources.closeSession(session);
         }
-      } catch (Refusal refused) {
+      } catch (ProtocolRefusal refused) {
         assertThat(refused.code()).isNotNull();
       }
     }

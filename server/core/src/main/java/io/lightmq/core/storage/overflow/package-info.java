@@ -1,3 +1,3 @@
-/** Unforced files for volatile messages that memory has no room for; start wipes them. */
+/** Unforced files for unlogged messages that memory has no room for; start wipes them. */
 @org.jspecify.annotations.NullMarked
 package io.lightmq.core.storage.overflow;

@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of all volatile lanes of a shard that are in memory: outside the heap, within a
+ * The entries of all unlogged lanes of a shard that are in memory: outside the heap, within a
  * budget of bytes, and in a list from the oldest to the newest, of which {@link Overflow} moves the
  * oldest into files. What does not fit waits for that; the shard holds its publisher back.
  *
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 @OwnedBy("shard")
-public final class VolatileStore {
+public final class UnloggedStore {
   private static final String PURPOSE = "volatile messages";
   private static final int BLOCK_BYTES = 256;
   private static final int FIRST = 40;
@@ -47,7 +47,7 @@ public final class VolatileStore {
   private final Slabs blocks;
   private final long budgetBytes;
   private final @Nullable OverflowFiles files;
-  private final List<VolatileLane> lanes = new ArrayList<>();
+  private final List<UnloggedLane> lanes = new ArrayList<>();
   private final ArrayDeque<Integer> freeNumbers = new ArrayDeque<>();
   private int oldest = NONE;
   private int newest = NONE;
@@ -57,7 +57,7 @@ public final class VolatileStore {
    *
    * @param budgetBytes the most that all entries may take
    */
-  public VolatileStore(DirectMemory memory, long budgetBytes) {
+  public UnloggedStore(DirectMemory memory, long budgetBytes) {
     this(memory, budgetBytes, null);
   }
 
@@ -67,7 +67,7 @@ public final class VolatileStore {
    * @param budgetBytes the most that all entries in memory may take
    * @param files where {@link Overflow} moves entries; null if all stay in memory
    */
-  public VolatileStore(DirectMemory memory, long budgetBytes, @Nullable OverflowFiles files) {
+  public UnloggedStore(DirectMemory memory, long budgetBytes, @Nullable OverflowFiles files) {
     this.budgetBytes = budgetBytes;
     this.files = files;
     Slabs.Source source =
@@ -95,7 +95,7 @@ public final class VolatileStore {
   OverflowFiles files() {
     OverflowFiles there = files;
     if (there == null) {
-      throw new IllegalStateException("the volatile messages have no overflow");
+      throw new IllegalStateException("the unlogged messages have no overflow");
     }
     return there;
   }
@@ -123,7 +123,7 @@ public final class VolatileStore {
   // ---- lanes ----
 
   /** Gives a lane the number by which its entries name it. */
-  int register(VolatileLane lane) {
+  int register(UnloggedLane lane) {
     Integer free = freeNumbers.pollFirst();
     if (free == null) {
       lanes.add(lane);
@@ -193,7 +193,7 @@ public final class VolatileStore {
     return blocks.slab(handle).getLong(blocks.at(handle) + AFTER_AT);
   }
 
-  VolatileLane lane(int handle) {
+  UnloggedLane lane(int handle) {
     return lanes.get(getInt(handle, LANE_AT));
   }
 

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * messages with one key are the same as far as anybody can tell.
  */
 @OwnedBy("shard")
-final class Keys {
+final class DuplicateKeys {
   private final MessageDigest digest;
 
-  Keys() {
+  DuplicateKeys() {
     try {
       digest = MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {

@@ -7,15 +7,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Finds the key view of a message: one of 64, by a hash of its JMSXGroupID (Jakarta Messaging 3.1,
- * section 3.5.9). A message without one costs a look at its flags. For one thread at a time.
+ * Finds the group bucket of a message: one of 64, by a hash of its JMSXGroupID (Jakarta Messaging
+ * 3.1, section 3.5.9). A message without one costs a look at its flags. For one thread at a time.
  *
  * <p>The hash is 64-bit FNV-1a over the UTF-8 bytes, h ^= h >>> 32, h *= 0x9E3779B97F4A7C15, h ^= h
  * >>> 29; its upper 6 bits are the number.
  */
-public final class KeyScan {
-  /** How many key views there are. */
-  static final int VIEWS = 64;
+public final class GroupScan {
+  /** How many group buckets there are. */
+  static final int BUCKETS = 64;
 
   /** The code of a message without a key. */
   static final int LOOSE = 0;
@@ -28,7 +28,9 @@ public final class KeyScan {
 
   private final MessageScan scan = new MessageScan();
 
-  /** The code of an encoded message: 0 without a key, else its key view + 1 and perhaps a bit. */
+  /**
+   * The code of an encoded message: 0 without a key, else its group bucket + 1 and perhaps a bit.
+   */
   public int codeOf(ByteBuffer buffer, int messageAt, int messageBytes) {
     if (!MessageReader.isGrouped(buffer, messageAt)) {
       return LOOSE;
@@ -55,7 +57,7 @@ public final class KeyScan {
     return code != LOOSE && last ? code | LAST : code;
   }
 
-  /** The key view of a code that has one. */
+  /** The group bucket of a code that has one. */
   static int keyOf(int code) {
     return (code & ~LAST) - 1;
   }

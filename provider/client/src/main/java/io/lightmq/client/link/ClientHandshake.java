@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * to a challenge takes up to some tenths of a second to compute, as many as the broker asks for:
  * that is done once, on a thread of its own, since all links of a JVM share their loop.
  */
-final class Handshake extends ChannelInboundHandlerAdapter {
+final class ClientHandshake extends ChannelInboundHandlerAdapter {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final byte[] NOTHING = {};
 
@@ -43,7 +43,7 @@ final class Handshake extends ChannelInboundHandlerAdapter {
    *
    * @param computing told of the thread that computes the answer to the broker's challenge
    */
-  Handshake(LinkSettings settings, FrameDecoder decoder, Consumer<Thread> computing) {
+  ClientHandshake(LinkSettings settings, FrameDecoder decoder, Consumer<Thread> computing) {
     this.settings = settings;
     this.decoder = decoder;
     this.computing = computing;

@@ -6,17 +6,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a view with keys knows of one lane: each message that was looked at and is not acknowledged
  * is in one of 64 sets by its key, or in the set of those without one. Finding the next free one of
- * some key views costs a few operations for each of them, and nothing for the others.
+ * some group buckets costs a few operations for each of them, and nothing for the others.
  *
- * <p>It takes one byte for each message with a key, and a bitmap of 512 bytes for each key view in
- * each block of 4096, outside the heap.
+ * <p>It takes one byte for each message with a key, and a bitmap of 512 bytes for each group bucket
+ * in each block of 4096, outside the heap.
  */
 @OwnedBy("shard")
-final class KeyLane {
+final class GroupLane {
   private static final long NONE = Level.NONE;
 
   /** The place of the messages without a key in {@link #at}. */
-  private static final int LOOSE = KeyScan.VIEWS;
+  private static final int LOOSE = GroupScan.BUCKETS;
 
   private final Cursor cursor;
   private final OffHeap memory;
@@ -25,26 +25,26 @@ final class KeyLane {
   /** Everything below it matches and has no key; none of it is in the set. */
   private final long since;
 
-  /** What {@link KeyScan} said of messages with a key. */
+  /** What {@link GroupScan} said of messages with a key. */
   private final BlockTable codes;
 
-  private final @Nullable SequenceSet[] sets = new @Nullable SequenceSet[KeyScan.VIEWS];
+  private final @Nullable SequenceSet[] sets = new @Nullable SequenceSet[GroupScan.BUCKETS];
 
-  /** Nothing below is free; by key view. */
-  private final long[] at = new long[KeyScan.VIEWS + 1];
+  /** Nothing below is free; by group bucket. */
+  private final long[] at = new long[GroupScan.BUCKETS + 1];
 
-  /** Key views in which something may be free. */
+  /** Group buckets in which something may be free. */
   private long ready;
 
   private boolean looseReady;
 
-  /** Key views in which something is not visible yet. */
+  /** Group buckets in which something is not visible yet. */
   private long unseen;
 
   private boolean looseUnseen;
   private long size;
 
-  /** Of the bitmaps of key views. */
+  /** Of the bitmaps of group buckets. */
   private long setBytes;
 
   /**
@@ -53,7 +53,7 @@ final class KeyLane {
    * @param loose what is known to match, all of it without a key
    * @param since everything below matches, without being in that set, and has no key
    */
-  KeyLane(Cursor cursor, SequenceSet loose, long since, OffHeap memory) {
+  GroupLane(Cursor cursor, SequenceSet loose, long since, OffHeap memory) {
     this.cursor = cursor;
     this.memory = memory;
     this.loose = loose;
@@ -79,13 +79,13 @@ final class KeyLane {
 
   /** An unacknowledged message was looked at and matches. */
   void add(long sequence, int code) {
-    if (code == KeyScan.LOOSE) {
+    if (code == GroupScan.LOOSE) {
       loose.add(sequence);
       at[LOOSE] = Math.min(at[LOOSE], sequence);
       looseReady = true;
       return;
     }
-    int key = KeyScan.keyOf(code);
+    int key = GroupScan.keyOf(code);
     SequenceSet set = sets[key];
     if (set == null) {
       set = new SequenceSet(memory);
@@ -119,7 +119,7 @@ final class KeyLane {
       return;
     }
     for (long s = codes.next(from, to); s < to; s = codes.next(s + 1, to)) {
-      SequenceSet set = sets[KeyScan.keyOf(codes.set(s, 0))];
+      SequenceSet set = sets[GroupScan.keyOf(codes.set(s, 0))];
       if (set != null) {
         remove(set, s, 1);
       }
@@ -150,7 +150,7 @@ final class KeyLane {
       return;
     }
     for (long s = codes.next(from, to); s < to; s = codes.next(s + 1, to)) {
-      back(KeyScan.keyOf(codes.get(s)), s);
+      back(GroupScan.keyOf(codes.get(s)), s);
     }
   }
 
@@ -167,7 +167,7 @@ final class KeyLane {
     looseUnseen = false;
   }
 
-  /** Key views in which something may be free. */
+  /** Group buckets in which something may be free. */
   long ready() {
     return ready;
   }
@@ -177,12 +177,12 @@ final class KeyLane {
     return looseReady;
   }
 
-  /** Whether something of a key view is free and visible. */
+  /** Whether something of a group bucket is free and visible. */
   boolean isFree(int key) {
     return (ready & (1L << key)) != 0 && find(key, cursor.lane.visibleEnd()) != NONE;
   }
 
-  /** Known messages of some key views, free or not. */
+  /** Known messages of some group buckets, free or not. */
   long known(long keys) {
     long sum = 0;
     for (long rest = keys; rest != 0; rest &= rest - 1) {
@@ -197,24 +197,24 @@ final class KeyLane {
     return at[LOOSE] < since ? cursor.ready() : loose.size();
   }
 
-  /** The key view of a known message, -1 without a key. */
+  /** The group bucket of a known message, -1 without a key. */
   int key(long sequence) {
     int code = codes.get(sequence);
-    return code == KeyScan.LOOSE ? -1 : KeyScan.keyOf(code);
+    return code == GroupScan.LOOSE ? -1 : GroupScan.keyOf(code);
   }
 
   /** Whether a known message is the last of its group. */
   boolean isLast(long sequence) {
-    return KeyScan.isLast(codes.get(sequence));
+    return GroupScan.isLast(codes.get(sequence));
   }
 
-  /** Whether a consumer holds any message of a key view. */
+  /** Whether a consumer holds any message of a group bucket. */
   boolean isHeld(int key, Holding holding) {
     SequenceSet set = sets[key];
     return set != null && !set.isEmpty() && holding.meets(cursor.lane.code(), set);
   }
 
-  /** The first visible and free message of some key views or, if asked, without a key. */
+  /** The first visible and free message of some group buckets or, if asked, without a key. */
   long next(long keys, boolean withLoose) {
     long end = cursor.lane.visibleEnd();
     while (true) {
@@ -240,7 +240,7 @@ final class KeyLane {
     }
   }
 
-  /** The first free message of a key view; notes where it is, or that there is none. */
+  /** The first free message of a group bucket; notes where it is, or that there is none. */
   private long find(int of, long end) {
     if (of == LOOSE) {
       long found = findLoose(end);
@@ -298,9 +298,9 @@ final class KeyLane {
       return false;
     }
     int code = codes.get(sequence);
-    return code == KeyScan.LOOSE
+    return code == GroupScan.LOOSE
         ? withLoose && loose.contains(sequence)
-        : (keys & (1L << KeyScan.keyOf(code))) != 0;
+        : (keys & (1L << GroupScan.keyOf(code))) != 0;
   }
 
   /** Forgets all that is known. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * that it holds. Beyond its limit the oldest key goes; one that is too old counts no more.
  */
 @OwnedBy("shard")
-final class KeyWindow {
+final class DuplicateWindow {
   private static final int FIRST_KEYS = 16;
 
   private int limit;
@@ -30,9 +30,9 @@ final class KeyWindow {
   private int[] index = new int[FIRST_KEYS * 2];
 
   /** Has to be told before a slot is used again that it shows. */
-  private @Nullable KeyPicture picture;
+  private @Nullable DuplicatePicture picture;
 
-  KeyWindow(Suppression suppression) {
+  DuplicateWindow(Suppression suppression) {
     limit(suppression);
   }
 
@@ -75,7 +75,7 @@ final class KeyWindow {
   }
 
   private void put(int slot, long high, long low, long atMillis) {
-    KeyPicture shown = picture;
+    DuplicatePicture shown = picture;
     if (shown != null) {
       shown.beforeChange(most, slot);
     }
@@ -136,20 +136,21 @@ final class KeyWindow {
   }
 
   /** A picture of it as it is now; there is one at a time. */
-  KeyPicture picture(long destinationId, long subscriptionId) {
-    KeyPicture begun =
-        new KeyPicture(destinationId, subscriptionId, most, least, at, head, size, this::pictured);
+  DuplicatePicture picture(long destinationId, long subscriptionId) {
+    DuplicatePicture begun =
+        new DuplicatePicture(
+            destinationId, subscriptionId, most, least, at, head, size, this::pictured);
     picture = begun;
     return begun;
   }
 
-  private void pictured(KeyPicture ended) {
+  private void pictured(DuplicatePicture ended) {
     if (picture == ended) {
       picture = null;
     }
   }
 
-  /** Adds what {@link KeyPicture#next} wrote behind the ids. */
+  /** Adds what {@link DuplicatePicture#next} wrote behind the ids. */
   void decode(DataInput in) throws IOException {
     int count = in.readInt();
     if (count < 0 || count > limit) {

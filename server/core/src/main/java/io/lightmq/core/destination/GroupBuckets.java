@@ -9,35 +9,35 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which consumer of a view owns which of its 64 key views. A key view has at most one owner, who
- * gets its messages in order; it changes hands only when nothing of it is in flight to that owner
- * any more, and gives nothing while that is awaited. So no two consumers ever have messages of one
- * key at a time, and none gets a message before those that came earlier.
+ * Which consumer of a view owns which of its 64 group buckets. A group bucket has at most one
+ * owner, who gets its messages in order; it changes hands only when nothing of it is in flight to
+ * that owner any more, and gives nothing while that is awaited. So no two consumers ever have
+ * messages of one key at a time, and none gets a message before those that came earlier.
  *
- * <p>Consumers take part from their first pull on. They own equally many key views, but for one;
- * what one has too many is taken away when another joins, first what is not in flight. Otherwise
- * owners stay, but for one that neither waits nor has anything for 10 s while another one waits: it
- * takes part again with its next pull.
+ * <p>Consumers take part from their first pull on. They own equally many group buckets, but for
+ * one; what one has too many is taken away when another joins, first what is not in flight.
+ * Otherwise owners stay, but for one that neither waits nor has anything for 10 s while another one
+ * waits: it takes part again with its next pull.
  */
 @OwnedBy("shard")
-public final class KeyViews {
+public final class GroupBuckets {
   /**
    * An idle consumer keeps what it owns so long: one that receives and has acknowledged may be at
    * work.
    */
   private static final long IDLE_NANOS = 10_000_000_000L;
 
-  private static final int VIEWS = KeyScan.VIEWS;
+  private static final int BUCKETS = GroupScan.BUCKETS;
 
-  private final List<KeyLane> lanes = new ArrayList<>(2);
-  private final Set<KeyOwner> members = new LinkedHashSet<>();
-  private final @Nullable KeyOwner[] owners = new @Nullable KeyOwner[VIEWS];
+  private final List<GroupLane> lanes = new ArrayList<>(2);
+  private final Set<GroupOwner> members = new LinkedHashSet<>();
+  private final @Nullable GroupOwner[] owners = new @Nullable GroupOwner[BUCKETS];
   private long unowned = -1L;
 
-  /** Key views that leave their owner because others own less. */
+  /** Group buckets that leave their owner because others own less. */
   private long surplus;
 
-  /** Key views that leave their owner because it has gone, or their group has ended. */
+  /** Group buckets that leave their owner because it has gone, or their group has ended. */
   private long ending;
 
   private final Subscription subscription;
@@ -45,18 +45,18 @@ public final class KeyViews {
   private boolean watching;
   private long moves;
 
-  KeyViews(Subscription subscription) {
+  GroupBuckets(Subscription subscription) {
     this.subscription = subscription;
   }
 
-  void add(KeyLane lane) {
+  void add(GroupLane lane) {
     lanes.add(lane);
   }
 
   // ---- who takes part ----
 
   /** A consumer waits for messages, and takes part from now on. */
-  public void join(KeyOwner owner) {
+  public void join(GroupOwner owner) {
     owner.idle = false;
     if (!owner.member) {
       owner.member = true;
@@ -66,7 +66,7 @@ public final class KeyViews {
   }
 
   /** A consumer takes part no more; what it owns goes to others once nothing of it is in flight. */
-  public void leave(KeyOwner owner) {
+  public void leave(GroupOwner owner) {
     if (owner.member) {
       owner.member = false;
       members.remove(owner);
@@ -89,9 +89,9 @@ public final class KeyViews {
     if (count == 0) {
       return;
     }
-    int each = VIEWS / count;
-    int more = VIEWS - each * count;
-    for (KeyOwner member : members) {
+    int each = BUCKETS / count;
+    int more = BUCKETS - each * count;
+    for (GroupOwner member : members) {
       long kept = member.owned & ~ending;
       int most = each;
       if (Long.bitCount(kept) > each && more > 0) {
@@ -105,7 +105,7 @@ public final class KeyViews {
     settle();
   }
 
-  private void mark(KeyOwner member, long kept, int count) {
+  private void mark(GroupOwner member, long kept, int count) {
     int left = count;
     for (long rest = kept; rest != 0 && left > 0; rest &= rest - 1) {
       int key = Long.numberOfTrailingZeros(rest);
@@ -119,11 +119,11 @@ public final class KeyViews {
     }
   }
 
-  private boolean isBusy(KeyOwner owner, int key) {
+  private boolean isBusy(GroupOwner owner, int key) {
     if ((owner.taken & (1L << key)) != 0) {
       return true;
     }
-    for (KeyLane lane : lanes) {
+    for (GroupLane lane : lanes) {
       if (lane.isHeld(key, owner.holding())) {
         return true;
       }
@@ -136,7 +136,7 @@ public final class KeyViews {
     boolean any = false;
     for (long rest = surplus | ending; rest != 0; rest &= rest - 1) {
       int key = Long.numberOfTrailingZeros(rest);
-      KeyOwner owner = owners[key];
+      GroupOwner owner = owners[key];
       if (owner == null || !isBusy(owner, key)) {
         release(key);
         any = true;
@@ -151,7 +151,7 @@ public final class KeyViews {
 
   private void release(int key) {
     long bit = 1L << key;
-    KeyOwner owner = owners[key];
+    GroupOwner owner = owners[key];
     if (owner != null) {
       owner.owned &= ~bit;
     }
@@ -161,11 +161,11 @@ public final class KeyViews {
     ending &= ~bit;
   }
 
-  /** Gives a key view to the consumer with the fewest; of several to one that waits. */
+  /** Gives a group bucket to the consumer with the fewest; of several to one that waits. */
   private void give(int key) {
-    KeyOwner best = null;
+    GroupOwner best = null;
     int fewest = Integer.MAX_VALUE;
-    for (KeyOwner member : members) {
+    for (GroupOwner member : members) {
       int rank = 2 * Long.bitCount(member.owned & ~(surplus | ending));
       rank += member.isWaiting() ? 0 : 1;
       if (rank < fewest) {
@@ -192,7 +192,7 @@ public final class KeyViews {
     nextEvictionNanos = Long.MAX_VALUE;
     for (long rest = wanted ? ready() & ~held() : 0; rest != 0; rest &= rest - 1) {
       int key = Long.numberOfTrailingZeros(rest);
-      KeyOwner owner = owners[key];
+      GroupOwner owner = owners[key];
       if (owner == null || !owner.isIdle() || !isFree(key)) {
         continue;
       }
@@ -216,7 +216,7 @@ public final class KeyViews {
   }
 
   private boolean isFree(int key) {
-    for (KeyLane lane : lanes) {
+    for (GroupLane lane : lanes) {
       if (lane.isFree(key)) {
         return true;
       }
@@ -228,7 +228,7 @@ public final class KeyViews {
 
   /** Something became visible. */
   void moved() {
-    for (KeyLane lane : lanes) {
+    for (GroupLane lane : lanes) {
       lane.moved();
     }
   }
@@ -237,16 +237,16 @@ public final class KeyViews {
     return surplus | ending | subscription.withheldKeys();
   }
 
-  /** The key views of which a consumer may get something now. */
-  long giving(KeyOwner owner) {
+  /** The group buckets of which a consumer may get something now. */
+  long giving(GroupOwner owner) {
     return owner.owned & ~held();
   }
 
   /**
-   * Messages are taken for a consumer; the last one of a group ends its key view's ownership, if
-   * there is anybody else: one alone need not settle it to get the next.
+   * Messages are taken for a consumer; the last one of a group ends its group bucket's ownership,
+   * if there is anybody else: one alone need not settle it to get the next.
    */
-  void taken(KeyLane lane, KeyOwner owner, long from, int count) {
+  void taken(GroupLane lane, GroupOwner owner, long from, int count) {
     for (long at = Math.max(from, lane.since()); at < from + count; at++) {
       int key = lane.key(at);
       if (key >= 0) {
@@ -256,23 +256,23 @@ public final class KeyViews {
     }
   }
 
-  /** Key views in which something may be free. */
+  /** Group buckets in which something may be free. */
   private long ready() {
     long ready = 0;
-    for (KeyLane lane : lanes) {
+    for (GroupLane lane : lanes) {
       ready |= lane.ready();
     }
     return ready;
   }
 
-  /** The owners of key views in which something may be free. */
-  public List<KeyOwner> readyOwners() {
-    List<KeyOwner> found = new ArrayList<>();
+  /** The owners of group buckets in which something may be free. */
+  public List<GroupOwner> readyOwners() {
+    List<GroupOwner> found = new ArrayList<>();
     long rest = ready() & ~held() & ~unowned;
     while (rest != 0) {
-      KeyOwner owner = owners[Long.numberOfTrailingZeros(rest)];
+      GroupOwner owner = owners[Long.numberOfTrailingZeros(rest)];
       if (owner == null) {
-        throw new IllegalStateException("an owned key view has no owner");
+        throw new IllegalStateException("an owned group bucket has no owner");
       }
       found.add(owner);
       rest &= ~owner.owned;
@@ -283,18 +283,18 @@ public final class KeyViews {
   /** Whether a message without a key may be free. */
   public boolean isLooseReady() {
     boolean any = false;
-    for (KeyLane lane : lanes) {
+    for (GroupLane lane : lanes) {
       any |= lane.isLooseReady();
     }
     return any && !subscription.isLooseWithheld();
   }
 
   /** How many messages a consumer should get at most, of so many that wait. */
-  public long share(KeyOwner owner, int waiting) {
+  public long share(GroupOwner owner, int waiting) {
     long own = 0;
     long loose = 0;
     long keys = giving(owner);
-    for (KeyLane lane : lanes) {
+    for (GroupLane lane : lanes) {
       own += lane.known(keys);
       loose += lane.isLooseReady() ? lane.knownLoose() : 0;
     }
@@ -317,10 +317,10 @@ public final class KeyViews {
     return watching || (surplus | ending) != 0;
   }
 
-  /** How the key views are spread. */
-  KeyUse use(@Nullable String selector) {
+  /** How the group buckets are spread. */
+  GroupUse use(@Nullable String selector) {
     List<Integer> owned = members.stream().map(each -> Long.bitCount(each.owned)).toList();
-    return new KeyUse(selector, owned, moving(), moves);
+    return new GroupUse(selector, owned, moving(), moves);
   }
 
   /** What has ended with its owner stays marked until somebody comes, but waits for nothing. */
@@ -328,7 +328,7 @@ public final class KeyViews {
     int count = 0;
     for (long rest = surplus | ending; rest != 0; rest &= rest - 1) {
       int key = Long.numberOfTrailingZeros(rest);
-      KeyOwner owner = owners[key];
+      GroupOwner owner = owners[key];
       count += owner != null && isBusy(owner, key) ? 1 : 0;
     }
     return count;
@@ -336,7 +336,7 @@ public final class KeyViews {
 
   /** Forgets who owns what: the subscription has ended. */
   void clear() {
-    for (KeyOwner member : members) {
+    for (GroupOwner member : members) {
       member.member = false;
       member.owned = 0;
     }

@@ -20,23 +20,12 @@ import org.jspecify.annotations.Nullable;
  * room for yet.
  */
 @OwnedBy("shard")
-final class Publishing {
+final class Intake {
   /**
    * A run or commit waits so long for memory. Acknowledgements, which free it, may stand behind
    * more runs of the same connection, which are not read before this one has given its credit back.
    */
   static final long MAX_HELD_MILLIS = 10_000;
-
-  /** Whether there is room for what is about to be recorded. */
-  interface Admission {
-    /**
-     * Makes room in the turn's batch.
-     *
-     * @param publishes whether it takes room on the disk and not only frees some
-     * @return false if it has to wait for a later turn
-     */
-    boolean admit(long bytes, boolean publishes);
-  }
 
   private final BrokerSettings settings;
   private final ShardState state;
@@ -56,7 +45,7 @@ final class Publishing {
   private final Set<PeerSession> holding = new LinkedHashSet<>();
   private final EarlyCommits early;
 
-  Publishing(
+  Intake(
       BrokerSettings settings,
       ShardState state,
       Recorder recorder,
@@ -97,7 +86,7 @@ final class Publishing {
 
   // ---- runs ----
 
-  /** Takes a run, or holds it while memory for volatile messages is short. */
+  /** Takes a run, or holds it while memory for unlogged messages is short. */
   void publish(Command.Publish command) {
     PeerSession session = sessions.find(command.peer());
     if (session == null || session.link() == null || session.fenced()) {
@@ -277,20 +266,20 @@ final class Publishing {
       placing.storeDurable(session, link.id(), command.number(), destination, wanted);
       receipts.answer(destination.settings().tier().mark(), session.peer(), command.correlation());
     } else {
-      if (placement == Placement.VOLATILE && !placing.fits(wanted.count(), wanted.entryBytes())) {
+      if (placement == Placement.UNLOGGED && !placing.fits(wanted.count(), wanted.entryBytes())) {
         if (overdue) {
           throw placing.memoryFull(wanted.entryBytes(), MAX_HELD_MILLIS);
         }
         return false;
       }
       Mark awaited =
-          placement == Placement.VOLATILE ? destination.awaited(wanted.priorities()) : null;
+          placement == Placement.UNLOGGED ? destination.awaited(wanted.priorities()) : null;
       if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
         return false;
       }
-      if (placement == Placement.VOLATILE) {
-        placing.storeVolatile(session, destination, persistent, wanted);
-        Placing.showVolatile(destination, wanted.priorities());
+      if (placement == Placement.UNLOGGED) {
+        placing.storeUnlogged(session, destination, persistent, wanted);
+        Placing.showUnlogged(destination, wanted.priorities());
         ready.add(destination);
       }
       if (persistent) {

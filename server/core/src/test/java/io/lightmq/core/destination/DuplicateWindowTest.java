@@ -14,7 +14,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-class KeyWindowTest {
+class DuplicateWindowTest {
   private static Suppression limits(int keys, long millis) {
     return new Suppression("key", keys, millis);
   }
@@ -29,7 +29,7 @@ class KeyWindowTest {
     Random random = new Random(seed);
     int limit = 1 + random.nextInt(100);
     long millis = 1 + random.nextInt(1_000);
-    KeyWindow window = new KeyWindow(limits(limit, millis));
+    DuplicateWindow window = new DuplicateWindow(limits(limit, millis));
     Map<UUID, Long> model = new LinkedHashMap<>();
     long now = 1_000_000;
     for (int i = 0; i < 2_000; i++) {
@@ -52,9 +52,10 @@ class KeyWindowTest {
     }
   }
 
-  private static KeyWindow copy(KeyWindow window, Suppression limits) throws IOException {
-    KeyWindow copy = new KeyWindow(limits);
-    KeyPicture picture = window.picture(7, 8);
+  private static DuplicateWindow copy(DuplicateWindow window, Suppression limits)
+      throws IOException {
+    DuplicateWindow copy = new DuplicateWindow(limits);
+    DuplicatePicture picture = window.picture(7, 8);
     for (ByteBuffer piece = picture.next(); piece != null; piece = picture.next()) {
       decode(piece, copy);
     }
@@ -62,7 +63,7 @@ class KeyWindowTest {
     return copy;
   }
 
-  private static void decode(ByteBuffer piece, KeyWindow into) throws IOException {
+  private static void decode(ByteBuffer piece, DuplicateWindow into) throws IOException {
     DataInputStream in = new DataInputStream(new ByteArrayInputStream(piece.array()));
     assertThat(in.readLong()).isEqualTo(7);
     assertThat(in.readLong()).isEqualTo(8);
@@ -75,15 +76,15 @@ class KeyWindowTest {
   void aPictureShowsTheMomentWhenItWasBegun(@ForAll long seed) throws IOException {
     Random random = new Random(seed);
     int limit = random.nextBoolean() ? 16_384 : 5_000 + random.nextInt(20_000);
-    KeyWindow window = new KeyWindow(limits(limit, 1_000_000));
+    DuplicateWindow window = new DuplicateWindow(limits(limit, 1_000_000));
     long next = 0;
     for (int rest = random.nextInt(3 * limit); rest > 0; rest--) {
       window.add(new UUID(next, next * 31), next++);
     }
     long first = next - window.size();
     long end = next;
-    KeyPicture picture = window.picture(7, 8);
-    KeyWindow shown = new KeyWindow(limits(limit, 1_000_000));
+    DuplicatePicture picture = window.picture(7, 8);
+    DuplicateWindow shown = new DuplicateWindow(limits(limit, 1_000_000));
     boolean more = true;
     while (more) {
       int what = random.nextInt(20);
@@ -97,7 +98,7 @@ class KeyWindowTest {
       ByteBuffer piece = picture.next();
       more = piece != null;
       if (piece != null) {
-        assertThat(piece.capacity()).isLessThanOrEqualTo(20 + 24 * KeyPicture.PIECE_KEYS);
+        assertThat(piece.capacity()).isLessThanOrEqualTo(20 + 24 * DuplicatePicture.PIECE_KEYS);
         decode(piece, shown);
       }
     }
@@ -114,7 +115,7 @@ class KeyWindowTest {
 
   @Test
   void aLowerLimitForgetsTheOldest() {
-    KeyWindow window = new KeyWindow(limits(100, 1_000));
+    DuplicateWindow window = new DuplicateWindow(limits(100, 1_000));
     for (int number = 0; number < 50; number++) {
       window.add(key(number), number);
     }

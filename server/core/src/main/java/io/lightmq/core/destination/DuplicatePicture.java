@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 @OwnedBy("shard")
-public final class KeyPicture {
+public final class DuplicatePicture {
   /** Keys in a piece; about 50 us. */
   static final int PIECE_KEYS = 4_096;
 
@@ -32,11 +32,11 @@ public final class KeyPicture {
   private final long[] at;
   private final int head;
   private final int size;
-  private final Consumer<KeyPicture> whenEnded;
+  private final Consumer<DuplicatePicture> whenEnded;
   private final ArrayDeque<ByteBuffer> ahead = new ArrayDeque<>();
   private int encoded;
 
-  KeyPicture(
+  DuplicatePicture(
       long destinationId,
       long subscriptionId,
       long[] most,
@@ -44,7 +44,7 @@ public final class KeyPicture {
       long[] at,
       int head,
       int size,
-      Consumer<KeyPicture> whenEnded) {
+      Consumer<DuplicatePicture> whenEnded) {
     this.destinationId = destinationId;
     this.subscriptionId = subscriptionId;
     this.most = most;

@@ -6,14 +6,14 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A volatile lane: its entries are in no record and go with the last subscription's need. The
+ * An unlogged lane: its entries are in no record and go with the last subscription's need. The
  * oldest ones may lie in overflow files; order does not depend on where an entry lies.
  */
 @OwnedBy("shard")
-public final class VolatileLane extends Lane {
+public final class UnloggedLane extends Lane {
   private static final int UNREGISTERED = -1;
 
-  private final VolatileStore store;
+  private final UnloggedStore store;
 
   /** Handle + 1 of each entry in memory that is still needed. */
   private final BlockTable handles;
@@ -21,8 +21,12 @@ public final class VolatileLane extends Lane {
   private final MovedRuns moved;
   private int number = UNREGISTERED;
 
-  VolatileLane(
-      Destination destination, Awaiting awaiting, int code, OffHeap memory, VolatileStore store) {
+  UnloggedLane(
+      Destination destination,
+      AwaitedLanes awaiting,
+      int code,
+      OffHeap memory,
+      UnloggedStore store) {
     super(destination, awaiting, code);
     this.store = store;
     this.handles = new BlockTable(memory, 2);
@@ -38,7 +42,7 @@ public final class VolatileLane extends Lane {
   }
 
   /**
-   * Stores an entry at the tail; {@link VolatileStore#fits} was asked before. Then {@link
+   * Stores an entry at the tail; {@link UnloggedStore#fits} was asked before. Then {@link
    * Subscription#pass} for each subscription that does not need it, and {@link #show}, or {@link
    * #await} if it belongs to a transaction with durable entries.
    *
@@ -119,7 +123,7 @@ public final class VolatileLane extends Lane {
     int handle = handles.get(sequence) - 1;
     if (handle < 0) {
       throw new IllegalStateException(
-          "sequence %d of volatile lane %d of destination %d is not in memory"
+          "sequence %d of unlogged lane %d of destination %d is not in memory"
               .formatted(sequence, code(), destination().id()));
     }
     return handle;
@@ -144,7 +148,7 @@ public final class VolatileLane extends Lane {
   }
 
   /** Entries of one lane that were copied into a batch and may lie in a file soon. */
-  record Leaving(VolatileLane lane, long first, long last, int batchAt, int bytes, int count) {}
+  record Leaving(UnloggedLane lane, long first, long last, int batchAt, int bytes, int count) {}
 
   /**
    * Copies entries from one on into a batch and takes them out of the list by age: at most so many

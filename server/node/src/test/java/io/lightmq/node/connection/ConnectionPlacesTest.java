@@ -11,9 +11,9 @@ import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class PlacesTest {
+class ConnectionPlacesTest {
   private final PeerLogTest.Recording log = new PeerLogTest.Recording();
-  private final Places places = new Places(log, 3, () -> 0);
+  private final ConnectionPlaces places = new ConnectionPlaces(log, 3, () -> 0);
 
   private List<Channel> arrive(String address, int count) {
     List<Channel> all = new ArrayList<>();
@@ -37,20 +37,20 @@ class PlacesTest {
 
   @Test
   void anAddressThatFloodsPushesOutItsOwn() {
-    List<Channel> flood = arrive("10.0.0.66", Places.HALF_OPEN_PER_ADDRESS);
+    List<Channel> flood = arrive("10.0.0.66", ConnectionPlaces.HALF_OPEN_PER_ADDRESS);
     Channel honest = arrive("10.0.0.1", 1).get(0);
     Channel next = new EmbeddedChannel();
     assertThat(places.arrive(next, "10.0.0.66")).isSameAs(flood.get(0));
     assertThat(places.take(honest, false)).isTrue();
     assertThat(places.refused()).isEqualTo(1);
-    assertThat(places.halfOpen()).isEqualTo(Places.HALF_OPEN_PER_ADDRESS);
+    assertThat(places.halfOpen()).isEqualTo(ConnectionPlaces.HALF_OPEN_PER_ADDRESS);
   }
 
   /** A log that blocks must not block all other connections. */
   @Test
   void noLineIsWrittenUnderTheLock() {
     log.watched = places;
-    arrive("10.0.0.66", Places.HALF_OPEN_PER_ADDRESS);
+    arrive("10.0.0.66", ConnectionPlaces.HALF_OPEN_PER_ADDRESS);
     places.arrive(new EmbeddedChannel(), "10.0.0.66");
     assertThat(log.lines).singleElement().asString().contains("1 connections were refused");
     assertThat(log.locked).isFalse();
@@ -59,8 +59,8 @@ class PlacesTest {
   @Test
   void aFullPoolLosesTheOldestOfTheAddressThatHasTheMost() {
     Channel honest = arrive("10.0.0.1", 1).get(0);
-    List<Channel> most = arrive("10.0.0.66", Places.HALF_OPEN_PER_ADDRESS);
-    arrive("10.0.0.67", Places.HALF_OPEN - 1 - Places.HALF_OPEN_PER_ADDRESS);
+    List<Channel> most = arrive("10.0.0.66", ConnectionPlaces.HALF_OPEN_PER_ADDRESS);
+    arrive("10.0.0.67", ConnectionPlaces.HALF_OPEN - 1 - ConnectionPlaces.HALF_OPEN_PER_ADDRESS);
     Channel late = new EmbeddedChannel();
     assertThat(places.arrive(late, "10.0.0.2")).isSameAs(most.get(0));
     assertThat(places.take(honest, false)).isTrue();
@@ -85,7 +85,7 @@ class PlacesTest {
   /** Each stranger comes back at once when he is pushed out; the others come eight at a time. */
   private void strangersKeepNobodyOut(String strangers, String honest) {
     Map<Channel, String> addresses = new HashMap<>();
-    for (int i = 0; i < Places.HALF_OPEN; i++) {
+    for (int i = 0; i < ConnectionPlaces.HALF_OPEN; i++) {
       String address = String.format(Locale.ROOT, strangers, i);
       addresses.put(arrive(address, 1).get(0), address);
     }
@@ -103,7 +103,7 @@ class PlacesTest {
         addresses.remove(next);
       }
       users.forEach(places::leave);
-      for (int i = places.halfOpen(); i < Places.HALF_OPEN; i++) {
+      for (int i = places.halfOpen(); i < ConnectionPlaces.HALF_OPEN; i++) {
         String address = String.format(Locale.ROOT, strangers, i);
         addresses.put(arrive(address, 1).get(0), address);
       }
@@ -124,7 +124,7 @@ class PlacesTest {
       Channel gone = places.arrive(new EmbeddedChannel(), "2001:db8:0:1:0:0:0:" + i);
       assertThat(gone).isNotIn(users);
     }
-    assertThat(places.halfOpen()).isEqualTo(Places.HALF_OPEN);
+    assertThat(places.halfOpen()).isEqualTo(ConnectionPlaces.HALF_OPEN);
   }
 
   @Test
@@ -134,7 +134,7 @@ class PlacesTest {
       assertThat(places.take(user, false)).isTrue();
     }
     assertThat(places.take(users.get(3), false)).isFalse();
-    for (Channel manager : arrive("10.0.0.9", Places.KEPT_FOR_MANAGERS)) {
+    for (Channel manager : arrive("10.0.0.9", ConnectionPlaces.KEPT_FOR_MANAGERS)) {
       assertThat(places.take(manager, true)).isTrue();
     }
     Channel one = arrive("10.0.0.9", 1).get(0);

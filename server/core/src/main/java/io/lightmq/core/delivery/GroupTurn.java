@@ -1,7 +1,7 @@
 package io.lightmq.core.delivery;
 
-import io.lightmq.core.destination.KeyOwner;
-import io.lightmq.core.destination.KeyViews;
+import io.lightmq.core.destination.GroupBuckets;
+import io.lightmq.core.destination.GroupOwner;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.runtime.OwnedBy;
 import java.util.function.Predicate;
@@ -11,7 +11,7 @@ import java.util.function.Predicate;
  * turn, all that wait, with what has no key. One turn serves each pull at most once.
  */
 @OwnedBy("shard")
-final class KeyTurn {
+final class GroupTurn {
   /** Gives a consumer that waits what there is for it. */
   interface Serving {
     /**
@@ -28,16 +28,16 @@ final class KeyTurn {
   /**
    * @param cut whether a view has passed by enough for one turn, and goes on in another
    */
-  KeyTurn(Serving serving, Predicate<View> cut) {
+  GroupTurn(Serving serving, Predicate<View> cut) {
     this.serving = serving;
     this.cut = cut;
   }
 
   /**
    * Gives out what a view has, as long as pulls wait for it; then {@link
-   * KeyViews#nextEvictionNanos} says when another turn is due at the latest.
+   * GroupBuckets#nextEvictionNanos} says when another turn is due at the latest.
    */
-  void take(View view, KeyViews keys, Line line, long nowNanos) {
+  void take(View view, GroupBuckets keys, Line line, long nowNanos) {
     if (!line.joined) {
       line.joined = true;
       for (Consumer consumer : line.consumers) {
@@ -60,9 +60,9 @@ final class KeyTurn {
   }
 
   /** Whether all were served, and not enough was passed by for one turn. */
-  private boolean serve(KeyViews keys, PullList list) {
+  private boolean serve(GroupBuckets keys, PullList list) {
     boolean more = true;
-    for (KeyOwner owner : keys.readyOwners()) {
+    for (GroupOwner owner : keys.readyOwners()) {
       Consumer consumer = (Consumer) owner;
       if (more && consumer.list == list) {
         more = serve(consumer, keys, list.size());
@@ -82,7 +82,7 @@ final class KeyTurn {
     return more;
   }
 
-  private boolean serve(Consumer consumer, KeyViews keys, int waiting) {
+  private boolean serve(Consumer consumer, GroupBuckets keys, int waiting) {
     long share = Math.max(1, keys.share(consumer, waiting));
     serving.serve(consumer, (int) Math.min(consumer.messages, share));
     consumer.waitsForTouch = consumer.open && !consumer.fetching && consumer.view().waitsForTouch();

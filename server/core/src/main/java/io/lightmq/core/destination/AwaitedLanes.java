@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * most once, and those with messages that expire.
  */
 @OwnedBy("shard")
-final class Awaiting {
+final class AwaitedLanes {
   private final List<Lane> lanes = new ArrayList<>();
 
   /** Those with messages that expire, by when they are to be looked at, then in turns. */

@@ -12,7 +12,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class VolatileReceiptTest {
+class UnloggedReceiptTest {
   private static final long FORCE = 300_000_000;
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "q");
 
@@ -38,20 +38,20 @@ class VolatileReceiptTest {
   }
 
   @Test
-  void aVolatileMessageBehindADurableOneIsToldOfWhenItCanBeGiven() {
+  void aUnloggedMessageBehindADurableOneIsToldOfWhenItCanBeGiven() {
     int durable = h.publish(sender, queue, 1, "durable");
-    int swift = h.publish(sender, queue, 0, "volatile");
+    int unlogged = h.publish(sender, queue, 0, "unlogged");
 
-    millisUntilReceipt(swift);
+    millisUntilReceipt(unlogged);
 
     assertThat(BrokerHarness.find(sender, durable)).as("the durable one's receipt").isNotNull();
     assertThat(h.pull(reader, 1, 10))
         .extracting(FakePeer.Received::text)
-        .containsExactly("durable", "volatile");
+        .containsExactly("durable", "unlogged");
   }
 
   @Test
-  void aVolatileCommitBehindADurableMessageIsToldOfWhenItCanBeGiven() {
+  void aUnloggedCommitBehindADurableMessageIsToldOfWhenItCanBeGiven() {
     int durable = h.publish(sender, queue, 1, "durable");
     int commit = h.nextCorrelation();
     h.broker.submit(
@@ -60,7 +60,7 @@ class VolatileReceiptTest {
             commit,
             1,
             2,
-            List.of(new Command.StagedRun(queue, false, 1, h.bytes(false, 0, "volatile"))),
+            List.of(new Command.StagedRun(queue, false, 1, h.bytes(false, 0, "unlogged"))),
             List.of()));
 
     millisUntilReceipt(commit);
@@ -69,8 +69,8 @@ class VolatileReceiptTest {
   }
 
   @Test
-  void aVolatileMessageAloneWaitsForNoForce() {
-    assertThat(millisUntilReceipt(h.publish(sender, queue, 0, "volatile"))).isLessThan(1);
+  void aUnloggedMessageAloneWaitsForNoForce() {
+    assertThat(millisUntilReceipt(h.publish(sender, queue, 0, "unlogged"))).isLessThan(1);
     assertThat(h.pull(reader, 1, 10)).hasSize(1);
   }
 }

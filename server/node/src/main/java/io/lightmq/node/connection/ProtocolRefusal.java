@@ -4,26 +4,26 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
 
 /** A request that cannot be granted: the caller's mistake, answered with a code. */
-final class Refusal extends Exception {
+final class ProtocolRefusal extends Exception {
   private static final long serialVersionUID = 1L;
 
   private final FaultCode code;
   private final boolean fatal;
 
-  private Refusal(FaultCode code, String text, boolean fatal) {
+  private ProtocolRefusal(FaultCode code, String text, boolean fatal) {
     super(Printable.line(text), null, false, false);
     this.code = code;
     this.fatal = fatal;
   }
 
   /** Refuses the one request. */
-  static Refusal of(FaultCode code, String text) {
-    return new Refusal(code, text, false);
+  static ProtocolRefusal of(FaultCode code, String text) {
+    return new ProtocolRefusal(code, text, false);
   }
 
   /** Ends the connection, since its peer does not follow the protocol. */
-  static Refusal protocol(String text) {
-    return new Refusal(FaultCode.PROTOCOL_ERROR, text, true);
+  static ProtocolRefusal protocol(String text) {
+    return new ProtocolRefusal(FaultCode.PROTOCOL_ERROR, text, true);
   }
 
   FaultCode code() {

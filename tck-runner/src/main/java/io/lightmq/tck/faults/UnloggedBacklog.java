@@ -14,7 +14,7 @@ import java.util.List;
  * Non-persistent messages far beyond the broker's memory for them, without a consumer: none is
  * refused, memory stays bounded, and all come in order and once; then the overflow is empty.
  */
-final class VolatileBacklog {
+final class UnloggedBacklog {
 
   private static final int BYTES = 1_024;
   private static final long MEMORY_BYTES = 8L << 20;
@@ -28,7 +28,7 @@ final class VolatileBacklog {
   private final int messages;
   private final Findings findings = new Findings();
 
-  VolatileBacklog(BrokerSetup setup, int messages) {
+  UnloggedBacklog(BrokerSetup setup, int messages) {
     this.setup =
         setup
             .withJavaOptions("-Xmx128m")

@@ -2,18 +2,18 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 
-/** A consumer as its view's key views know it. */
+/** A consumer as its view's group buckets know it. */
 @OwnedBy("shard")
-public abstract class KeyOwner {
+public abstract class GroupOwner {
   private final Holding holding;
 
-  /** The key views that it owns. */
+  /** The group buckets that it owns. */
   long owned;
 
   /** Those of which something was taken for it that is not in its holding yet. */
   long taken;
 
-  /** Whether it takes part when key views are spread. */
+  /** Whether it takes part when group buckets are spread. */
   boolean member;
 
   /** Since when it is known to be idle while another one waits; meaningful if {@link #idle}. */
@@ -22,7 +22,7 @@ public abstract class KeyOwner {
   boolean idle;
 
   /** An owner of nothing, with what is in flight to it: nothing yet. */
-  protected KeyOwner(Subscription subscription) {
+  protected GroupOwner(Subscription subscription) {
     this.holding = subscription.newHolding();
   }
 

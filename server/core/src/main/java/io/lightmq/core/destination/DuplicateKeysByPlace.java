@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The keys of some messages, by lane and sequence. */
 @OwnedBy("shard")
-final class KeysByPlace {
+final class DuplicateKeysByPlace {
   private final Map<Integer, TreeMap<Long, UUID>> lanes = new HashMap<>();
   private int size;
 

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * for the commit. The lock is held for encoding and bookkeeping, never while the broker is waited
  * for.
  */
-final class Outbound {
+final class SessionSender {
   /** Destinations of producers without one that stay resolved; the one unused longest leaves. */
   private static final int MAX_TARGETS = 100;
 
@@ -49,7 +49,7 @@ final class Outbound {
   private final int sessionId;
   private final boolean transacted;
   private final Messages messages;
-  private final Destinations destinations;
+  private final JmsDestinations destinations;
   private final AtomicLong messageNumbers;
   private final Completions completions;
   private final Supplier<String> transaction;
@@ -62,13 +62,13 @@ final class Outbound {
 
   private final Refusals refusals;
 
-  Outbound(
+  SessionSender(
       ClientSettings settings,
       BrokerLink link,
       int sessionId,
       boolean transacted,
       Messages messages,
-      Destinations destinations,
+      JmsDestinations destinations,
       AtomicLong messageNumbers,
       Completions completions,
       Refusals refusals,

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Turns the frames of an authenticated client into commands for the shard, after limits and rights
  * were checked. Event loop only.
  */
-final class Requests {
+final class ClientFrames {
   /** From so many held runs on, the shard has fallen behind and small runs are copied. */
   private static final int RUNS_BEFORE_COPY = 16;
 
@@ -76,7 +76,7 @@ final class Requests {
     void creditReturned();
   }
 
-  Requests(
+  ClientFrames(
       ConnectionSettings settings,
       Rights rights,
       Peer peer,
@@ -195,7 +195,7 @@ final class Requests {
    *
    * @param learnsSince whether the client learns since when the link is known
    */
-  void attach(Frame.Attach attach, boolean learnsSince) throws Refusal {
+  void attach(Frame.Attach attach, boolean learnsSince) throws ProtocolRefusal {
     checkUnused(attach.correlation());
     submit(
         attach.correlation(),
@@ -214,7 +214,7 @@ final class Requests {
    *
    * @return an answer to write at once, or null if the shard answers or nobody does
    */
-  @Nullable Frame take(Frame frame) throws Refusal {
+  @Nullable Frame take(Frame frame) throws ProtocolRefusal {
     if (frame instanceof Frame.Publish publish) {
       publish(publish);
     } else if (frame instanceof Frame.Acknowledge ack) {
@@ -259,7 +259,7 @@ final class Requests {
     return null;
   }
 
-  private void takeRare(Frame frame) throws Refusal {
+  private void takeRare(Frame frame) throws ProtocolRefusal {
     int correlation = frame.correlation();
     if (frame instanceof Frame.SetClientId set) {
       submit(correlation, new Command.SetClientId(peer, correlation, set.clientId()));
@@ -269,7 +269,7 @@ final class Requests {
     } else if (frame instanceof Frame.CreateTemporary create) {
       rights.demand(Action.CREATE, Rights.BROKER);
       if (!create.kind().isTemporary()) {
-        throw Refusal.protocol(create.kind() + " is not a kind of temporary destination");
+        throw ProtocolRefusal.protocol(create.kind() + " is not a kind of temporary destination");
       }
       submit(
           correlation,
@@ -287,7 +287,7 @@ final class Requests {
       }
     } else {
       FrameCodec.release(frame);
-      throw Refusal.protocol(
+      throw ProtocolRefusal.protocol(
           "a client may not send " + frame.getClass().getSimpleName() + " at this point");
     }
   }
@@ -314,7 +314,7 @@ final class Requests {
     shard.accept(command);
   }
 
-  private void attachProducer(Frame.AttachProducer attach) throws Refusal {
+  private void attachProducer(Frame.AttachProducer attach) throws ProtocolRefusal {
     String name = attach.destination().name();
     rights.demand(Action.SEND, name);
     checkUnused(attach.correlation());
@@ -326,7 +326,7 @@ final class Requests {
             peer, attach.correlation(), attach.destination(), rights.permits(Action.CREATE, name)));
   }
 
-  private void attachConsumer(Frame.AttachConsumer attach) throws Refusal {
+  private void attachConsumer(Frame.AttachConsumer attach) throws ProtocolRefusal {
     String name = attach.destination().name();
     rights.demand(Action.CONSUME, name);
     checkUnused(attach.correlation());
@@ -348,21 +348,21 @@ final class Requests {
             rights.permits(Action.CREATE, name)));
   }
 
-  private void checkUnused(int correlation) throws Refusal {
+  private void checkUnused(int correlation) throws ProtocolRefusal {
     if (correlation <= 0 || attaching.containsKey(correlation)) {
-      throw Refusal.protocol("correlation " + correlation + " is in use or not above 0");
+      throw ProtocolRefusal.protocol("correlation " + correlation + " is in use or not above 0");
     }
   }
 
-  private void publish(Frame.Publish publish) throws Refusal {
+  private void publish(Frame.Publish publish) throws ProtocolRefusal {
     ByteBuf messages = publish.messages();
     int bytes = messages.readableBytes();
     try {
       if (publish.correlation() <= 0) {
-        throw Refusal.protocol("a run needs a correlation above 0");
+        throw ProtocolRefusal.protocol("a run needs a correlation above 0");
       }
       credit.received(bytes);
-    } catch (Refusal | RuntimeException e) {
+    } catch (ProtocolRefusal | RuntimeException e) {
       messages.release();
       throw e;
     }
@@ -412,10 +412,10 @@ final class Requests {
     return copy;
   }
 
-  private void commit(Frame.Commit commit) throws Refusal {
+  private void commit(Frame.Commit commit) throws ProtocolRefusal {
     if (commit.correlation() <= 0) {
       commit.runs().forEach(run -> run.messages().release());
-      throw Refusal.protocol("a commit needs a correlation above 0");
+      throw ProtocolRefusal.protocol("a commit needs a correlation above 0");
     }
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
     for (Frame.StagedRun run : commit.runs()) {
@@ -446,10 +446,10 @@ final class Requests {
             acked(commit.acked())));
   }
 
-  private void pull(Frame.Pull pull) throws Refusal {
+  private void pull(Frame.Pull pull) throws ProtocolRefusal {
     for (Frame.PullOne one : pull.pulls()) {
       if (one.messages() <= 0 || one.bytes() <= 0 || one.parkMillis() < 0) {
-        throw Refusal.protocol(
+        throw ProtocolRefusal.protocol(
             "a pull of "
                 + one.messages()
                 + " messages, "

@@ -6,7 +6,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import org.junit.jupiter.api.Test;
 
-class KeyTurnTest {
+class GroupTurnTest {
   private static final int MESSAGES = 500;
 
   @Test

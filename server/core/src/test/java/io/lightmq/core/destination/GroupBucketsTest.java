@@ -17,14 +17,14 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-class KeyViewsTest {
+class GroupBucketsTest {
   private static final int KNOWN = 10_000;
 
   private final DirectMemory direct = new DirectMemory();
   private final Destinations destinations =
       new Destinations(
           new OffHeap(direct, new ViewBounds(KNOWN, 1 << 20, 100)),
-          new VolatileStore(direct, 1 << 24));
+          new UnloggedStore(direct, 1 << 24));
   private final Destination queue =
       destinations.create(
           1, new DestinationName(DestinationKind.QUEUE, "q"), DestinationSettings.DEFAULT);
@@ -33,7 +33,7 @@ class KeyViewsTest {
   private final MessageWriter writer = new MessageWriter(1 << 12);
   private long offset = 4096;
 
-  private final class Taker extends KeyOwner {
+  private final class Taker extends GroupOwner {
     boolean waiting = true;
 
     Taker() {
@@ -51,9 +51,9 @@ class KeyViewsTest {
     }
   }
 
-  private KeyViews spread() {
+  private GroupBuckets spread() {
     queue.group(true);
-    KeyViews keys = subscription.view().keys();
+    GroupBuckets keys = subscription.view().keys();
     assertThat(keys).isNotNull();
     return keys;
   }
@@ -75,7 +75,7 @@ class KeyViewsTest {
 
   @Test
   void sharesDifferByOneAtMostWhoeverComesAndGoes() {
-    KeyViews keys = spread();
+    GroupBuckets keys = spread();
     Random random = new Random(5);
     List<Taker> takers = new ArrayList<>();
     for (int step = 0; step < 2_000; step++) {
@@ -103,7 +103,7 @@ class KeyViewsTest {
 
   @Test
   void onlyWhatIsTooMuchMovesWhenOneMoreComes() {
-    KeyViews keys = spread();
+    GroupBuckets keys = spread();
     List<Taker> takers = new ArrayList<>();
     for (int i = 0; i < 9; i++) {
       Map<Taker, Long> before = new HashMap<>();
@@ -118,13 +118,13 @@ class KeyViewsTest {
 
   @Test
   void keysAreHashedAlikeForEver() {
-    KeyScan scan = new KeyScan();
+    GroupScan scan = new GroupScan();
     List<Integer> codes = new ArrayList<>();
     for (String group : List.of("a", "b", "order-4711", "\u00fcber", "\u65e5\u672c")) {
       ByteBuffer message = message(group);
       codes.add(scan.codeOf(message, 0, message.limit()));
     }
-    assertThat(codes).as("key view + 1").containsExactly(33, 19, 3, 45, 27);
+    assertThat(codes).as("group bucket + 1").containsExactly(33, 19, 3, 45, 27);
     Map<Integer, Integer> spread = new HashMap<>();
     for (int i = 0; i < 6_400; i++) {
       ByteBuffer message = message("key-" + i);
@@ -136,7 +136,7 @@ class KeyViewsTest {
 
   @Test
   void aViewThatKnowsTooManyMessagesLooksNoFurtherUntilHalfOfThemAreGone() {
-    KeyViews keys = spread();
+    GroupBuckets keys = spread();
     View view = subscription.view();
     view.attached(1);
     keys.join(new Taker());
@@ -176,7 +176,7 @@ class KeyViewsTest {
 
   @Test
   void whatIsSettledWakesConsumersOfAFullViewAlthoughNothingKnownIsFree() {
-    KeyViews keys = spread();
+    GroupBuckets keys = spread();
     View view = subscription.view();
     view.attached(1);
     Taker taker = new Taker();
@@ -197,7 +197,7 @@ class KeyViewsTest {
 
   @Test
   void nothingMovesOnceWhatWasInFlightToTheLastConsumerIsSettled() {
-    KeyViews keys = spread();
+    GroupBuckets keys = spread();
     View view = subscription.view();
     view.attached(1);
     Taker taker = new Taker();
@@ -212,12 +212,12 @@ class KeyViewsTest {
     keys.leave(taker);
     assertThat(keys.use(null).moving()).isEqualTo(2);
     taker.holding().settle(List.of(new SequenceRange(LaneCode.durable(4), 1L << 32, 2)));
-    assertThat(keys.use(null)).isEqualTo(new KeyUse(null, List.of(), 0, 64));
+    assertThat(keys.use(null)).isEqualTo(new GroupUse(null, List.of(), 0, 64));
   }
 
   @Test
   void aViewIsFullAlsoOfFewMessagesThatTakeTooMuchMemoryAndGoesOnBehindThatOnlySoFar() {
-    KeyViews keys = spread();
+    GroupBuckets keys = spread();
     View view = subscription.view();
     view.attached(1);
     keys.join(new Taker());
@@ -250,11 +250,11 @@ class KeyViewsTest {
     assertThat(view.bytes()).isZero();
   }
 
-  /** One message in 64 matches, of all key views in turn. */
+  /** One message in 64 matches, of all group buckets in turn. */
   private long showUntilFull(View view, DurableLane lane, long first, long from) {
     long at = from;
     do {
-      view.match(lane, first + at, 1 + (int) (at / 64 % KeyScan.VIEWS));
+      view.match(lane, first + at, 1 + (int) (at / 64 % GroupScan.BUCKETS));
       at += 64;
     } while (!view.isFull());
     view.sifted(lane, first + at);
@@ -271,11 +271,11 @@ class KeyViewsTest {
     lane.entry(first, 4096, 100);
     lane.show();
     Cursor cursor = subscription.cursors().iterator().next();
-    KeyLane ranges = new KeyLane(cursor, new SequenceSet(memory), 0, memory);
-    KeyLane singles = new KeyLane(cursor, new SequenceSet(memory), 0, memory);
+    GroupLane ranges = new GroupLane(cursor, new SequenceSet(memory), 0, memory);
+    GroupLane singles = new GroupLane(cursor, new SequenceSet(memory), 0, memory);
     Random random = new Random(3);
     for (int i = 0; i < count; i++) {
-      int code = i >> 14 == 1 ? KeyScan.LOOSE : random.nextInt(KeyScan.VIEWS + 1);
+      int code = i >> 14 == 1 ? GroupScan.LOOSE : random.nextInt(GroupScan.BUCKETS + 1);
       ranges.add(first + i, code);
       singles.add(first + i, code);
     }
@@ -296,7 +296,7 @@ class KeyViewsTest {
         }
       }
       assertThat(ranges.size()).isEqualTo(singles.size());
-      for (int key = 0; key < KeyScan.VIEWS; key++) {
+      for (int key = 0; key < GroupScan.BUCKETS; key++) {
         assertThat(ranges.known(1L << key)).isEqualTo(singles.known(1L << key));
         assertThat(ranges.next(1L << key, false)).isEqualTo(singles.next(1L << key, false));
       }

@@ -14,7 +14,7 @@ import jakarta.jms.Topic;
 import org.jspecify.annotations.Nullable;
 
 /** Between JMS destinations and names on the wire. */
-final class Destinations implements DestinationMapper {
+final class JmsDestinations implements DestinationMapper {
   @Override
   public DestinationName nameOf(@Nullable Destination destination) throws JMSException {
     if (destination instanceof LightmqDestination own) {

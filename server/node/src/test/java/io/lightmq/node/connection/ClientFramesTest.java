@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RequestsTest {
+class ClientFramesTest {
   private final ConnectionHarness harness = new ConnectionHarness();
 
   @Test

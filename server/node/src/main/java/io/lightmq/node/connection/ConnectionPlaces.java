@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * <p>Any thread; a lock is taken once for each step of a connection's life, not for its frames, and
  * never while the log is written.
  */
-final class Places {
+final class ConnectionPlaces {
   /** Connections that may be in their handshake at once. */
   static final int HALF_OPEN = 256;
 
@@ -44,11 +44,11 @@ final class Places {
    * @param most connections of users
    * @param nanos the time, for the log
    */
-  Places(int most, LongSupplier nanos) {
-    this(LoggerFactory.getLogger(Places.class), most, nanos);
+  ConnectionPlaces(int most, LongSupplier nanos) {
+    this(LoggerFactory.getLogger(ConnectionPlaces.class), most, nanos);
   }
 
-  Places(Logger log, int most, LongSupplier nanos) {
+  ConnectionPlaces(Logger log, int most, LongSupplier nanos) {
     this.log = log;
     this.most = most;
     this.nanos = nanos;
