@@ -23,8 +23,8 @@ import java.util.stream.Stream;
  */
 final class Paired {
 
-  private static final long WARM_UP_MILLIS = 6_000;
-  private static final int ROUNDS_OF_A_PROCESS = 3;
+  private static final long WARM_UP_MILLIS = 20_000;
+  private static final int ROUNDS_OF_A_PROCESS = 5;
 
   private final Path work;
   private final Path otherHome;
