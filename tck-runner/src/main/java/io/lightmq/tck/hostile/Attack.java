@@ -266,9 +266,11 @@ public enum Attack {
    *     connection
    */
   public record Result(String words, int refusedWith) {
-    /** The codes that say that there is no more room; the attack had more in mind. */
+    /** The codes that say that there is no more room, or that one thing asks for too much. */
     public boolean isLimit() {
-      return refusedWith == Stranger.LIMIT_REACHED || refusedWith == Stranger.RETRY_LATER;
+      return refusedWith == Stranger.LIMIT_REACHED
+          || refusedWith == Stranger.RETRY_LATER
+          || refusedWith == Stranger.TOO_LARGE;
     }
 
     @Override

@@ -20,6 +20,9 @@ import java.util.zip.CRC32C;
  * One anonymous connection in raw frames, for attacks and for a victim that has to know its link.
  */
 public final class Stranger implements AutoCloseable {
+  /** The code of a message that asks for more than any may. */
+  static final int TOO_LARGE = 3;
+
   /** The code that a limit is refused with. */
   static final int LIMIT_REACHED = 4;
 
