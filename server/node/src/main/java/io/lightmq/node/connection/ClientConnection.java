@@ -38,6 +38,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private static final int CREDIT_STEPS = 4;
   private static final int LOOK_AGAIN_MILLIS = 20;
 
+  /** So late a refused login is answered, and nothing read until then: guessing takes time. */
+  static final int REFUSED_MILLIS = 100;
+
   /** What an attach's answer takes beside its outcomes, each of these beside its text, a char. */
   private static final int ATTACHED_BYTES = 64;
 
@@ -418,6 +421,16 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (code != FaultCode.OK && code != FaultCode.CLOSING) {
       peerLog.write(Level.INFO, channel, "Closing {}: {} {}", describe(), code, bye.text());
     }
+    if (session == null
+        && (code == FaultCode.AUTHENTICATION_FAILED || code == FaultCode.PROTOCOL_ERROR)) {
+      channel.config().setAutoRead(false);
+      channel.eventLoop().schedule(() -> bye(bye), REFUSED_MILLIS, TimeUnit.MILLISECONDS);
+    } else {
+      bye(bye);
+    }
+  }
+
+  private void bye(Frame.Goodbye bye) {
     channel.writeAndFlush(bye).addListener(ChannelFutureListener.CLOSE);
   }
 

@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
 /** A connection without a network, in front of a shard that only writes down what it is asked. */
 final class ConnectionHarness {
@@ -222,7 +223,15 @@ final class ConnectionHarness {
     return type.cast(frames.get(0));
   }
 
+  /** Lets time pass for what the connection does later. */
+  void pass(long millis) {
+    channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
+    channel.runScheduledPendingTasks();
+  }
+
+  /** The goodbye, the last of what was sent; that of a refused login comes after a pause. */
   Frame.Goodbye goodbye() {
+    pass(ClientConnection.REFUSED_MILLIS);
     List<Frame> frames = sent();
     assertThat(frames).isNotEmpty();
     Frame last = frames.get(frames.size() - 1);

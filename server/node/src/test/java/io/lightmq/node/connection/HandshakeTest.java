@@ -76,6 +76,26 @@ class HandshakeTest {
     assertThat(goodbye.text()).isEqualTo(user + ": user unknown or password wrong");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"NONSENSE", "ANONYMOUS"})
+  void aRefusedLoginIsAnsweredAfterAPauseInWhichNothingIsRead(String mechanism) {
+    ConnectionHarness far = new ConnectionHarness("203.0.113.9").hello();
+    far.send(new Frame.AuthStart(mechanism, new byte[0]));
+    far.pass(ClientConnection.REFUSED_MILLIS - 1);
+    assertThat(far.sent()).isEmpty();
+    assertThat(far.isReading()).isFalse();
+    far.pass(1);
+    assertThat(far.goodbye().code())
+        .isIn(FaultCode.AUTHENTICATION_FAILED, FaultCode.PROTOCOL_ERROR);
+  }
+
+  @Test
+  void whoIsLetInIsAnsweredAtOnceAlsoWithARefusal() {
+    harness.attached();
+    harness.send(new Frame.AuthStart("ANONYMOUS", new byte[0]));
+    assertThat(harness.sent(Frame.Goodbye.class).code()).isEqualTo(FaultCode.PROTOCOL_ERROR);
+  }
+
   /** A handshake may be held open between the challenge and its answer. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
