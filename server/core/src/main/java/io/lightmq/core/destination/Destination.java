@@ -391,6 +391,17 @@ public final class Destination {
     return most;
   }
 
+  /** The first sequence that a subscription needs which outlives the process; else the end. */
+  long firstNeeded(DurableLane lane) {
+    long first = lane.extents.end();
+    for (Subscription subscription : subscriptions.values()) {
+      if (subscription.kind().isDurable()) {
+        first = Math.min(first, subscription.firstUnacknowledged(lane));
+      }
+    }
+    return first;
+  }
+
   /** Forgets sequences that every subscription has behind it. */
   public void trim() {
     lanes.durable().forEach(this::trim);

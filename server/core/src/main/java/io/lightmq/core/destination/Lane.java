@@ -56,7 +56,7 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
   long lookTurn;
 
   /** A message of the lane expires at a time, by the broker's clock; 0 for never. */
-  public final void expires(long sequence, long expiryMillis) {
+  final void expires(long sequence, long expiryMillis) {
     if (expiryMillis != 0) {
       expiries.add(sequence, expiryMillis);
       if (expiryMillis < lookMillis && !destination.isHidden()) {

@@ -166,6 +166,11 @@ public final class Links {
     touch(id, 0).take(number);
   }
 
+  /** A number is taken by a run that is in no record. */
+  public void takenUnlogged(UUID id, long number) {
+    touch(id, 0).takeUnlogged(number);
+  }
+
   /** Applies a refusal. */
   public void refused(UUID id, long number, FaultCode code, String text) {
     Link link = touch(id, 0);

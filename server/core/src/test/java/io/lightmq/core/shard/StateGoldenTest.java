@@ -12,6 +12,7 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.destination.Suppression;
 import io.lightmq.core.destination.UnloggedStore;
+import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Committed;
@@ -166,7 +167,8 @@ class StateGoldenTest {
             Reason.ACKNOWLEDGED,
             List.of(),
             new ShardRecord.SeenKeys(1_700_000_000_000L, List.of(LINK, OTHER))));
-    records.forEach(state::apply);
+    BatchBytes never = at -> 0; // nothing expires
+    records.forEach(record -> state.apply(record, never));
     state.destinations().all().forEach(each -> each.durable(4).show());
     Subscription queue = queue(state);
     deliver(queue, SECOND, 3, 1);
