@@ -58,6 +58,12 @@ public final class Entry {
   /** Flag: the entry lives under a holder; its sequence is the number there. */
   public static final int HELD = 4;
 
+  /** Where {@link #enqueuedMillis} lies in the entry, for bytes that are no buffer. */
+  public static final int ENQUEUED_AT = 32;
+
+  /** Where {@link #expiryMillis} lies. */
+  public static final int EXPIRY_AT = 40;
+
   private static final int LENGTH = 0;
   private static final int CRC = 4;
   private static final int VERSION_AT = 8;
@@ -67,8 +73,6 @@ public final class Entry {
   private static final int MESSAGE_OFFSET = 12;
   private static final int DESTINATION = 16;
   private static final int SEQUENCE = 24;
-  private static final int ENQUEUED = 32;
-  private static final int EXPIRY = 40;
   private static final int DUE = 48;
   private static final int CONNECTION = 56;
   private static final int HOLDER = 64;
@@ -155,8 +159,8 @@ public final class Entry {
     target.putInt(at + MESSAGE_OFFSET, header);
     target.putLong(at + DESTINATION, stamp.destinationId());
     target.putLong(at + SEQUENCE, sequence);
-    target.putLong(at + ENQUEUED, stamp.enqueuedMillis());
-    target.putLong(at + EXPIRY, expiryMillis);
+    target.putLong(at + ENQUEUED_AT, stamp.enqueuedMillis());
+    target.putLong(at + EXPIRY_AT, expiryMillis);
     target.putLong(at + DUE, stamp.dueMillis());
     target.putLong(at + CONNECTION, stamp.connectionId());
     target.putLong(at + HOLDER, stamp.holderId());
@@ -291,12 +295,12 @@ public final class Entry {
 
   /** When the broker took the message, by its clock. */
   public static long enqueuedMillis(ByteBuffer buffer, int at) {
-    return buffer.getLong(at + ENQUEUED);
+    return buffer.getLong(at + ENQUEUED_AT);
   }
 
   /** When the message expires by the broker's clock, 0 for never. */
   public static long expiryMillis(ByteBuffer buffer, int at) {
-    return buffer.getLong(at + EXPIRY);
+    return buffer.getLong(at + EXPIRY_AT);
   }
 
   /** When a delayed message falls due by the broker's clock, 0 for at once. */

@@ -20,7 +20,6 @@ import java.util.UUID;
  */
 @OwnedBy("shard")
 final class Batches {
-  private static final int EXPIRY_AT = 40;
   private static final int CONNECTION_AT = 56;
 
   /** Messages that one delivery may pass by, given up or waiting for others of their keys. */
@@ -163,7 +162,7 @@ final class Batches {
               consumer,
               lane,
               sequence,
-              lane.getLong(sequence, EXPIRY_AT),
+              lane.getLong(sequence, Entry.EXPIRY_AT),
               lane.getLong(sequence, CONNECTION_AT))
           && !isSuppressed(consumer, lane, sequence, length)) {
         gather.addUnlogged(lane, sequence, length);
@@ -186,7 +185,7 @@ final class Batches {
               consumer,
               lane,
               sequence,
-              window.getLong(offset + EXPIRY_AT),
+              window.getLong(offset + Entry.EXPIRY_AT),
               window.getLong(offset + CONNECTION_AT))
           && !isSuppressed(consumer, lane, sequence, offset, length)) {
         gather.addWindow(lane, sequence, offset, length);

@@ -39,8 +39,6 @@ public final class Browsers {
 
   static final int MAX_LOOKED_AT_BYTES = 4 << 20;
 
-  private static final int EXPIRY_AT = 40;
-
   private final Window window;
   private final Fetcher fetcher;
   private final Beside beside;
@@ -297,7 +295,7 @@ public final class Browsers {
         }
       }
       looked(browser, lane, sequence, length);
-      if (!isExpired(lane.getLong(sequence, EXPIRY_AT))
+      if (!isExpired(lane.getLong(sequence, Entry.EXPIRY_AT))
           && isWantedUnlogged(browser, lane, sequence, length)) {
         gather.addUnlogged(lane, sequence, length);
       }
@@ -325,7 +323,7 @@ public final class Browsers {
         }
       }
       looked(browser, lane, sequence, length);
-      if (!isExpired(window.getLong(offset + EXPIRY_AT))
+      if (!isExpired(window.getLong(offset + Entry.EXPIRY_AT))
           && isWantedOfWindow(browser, offset, length)) {
         gather.addWindow(lane, sequence, offset, length);
       }

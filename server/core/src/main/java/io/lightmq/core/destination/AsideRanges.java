@@ -142,13 +142,20 @@ final class AsideRanges {
     sequences = 0;
   }
 
-  /** Varint ranges, each: varint distance from the end of the one before, varint length. */
-  void encode(DataOutput out) throws IOException {
-    Formats.writeVarint(out, ends.size());
+  /**
+   * Varint ranges, each: varint distance from the end of the one before, varint length; without what
+   * lies below a sequence.
+   */
+  void encode(DataOutput out, long below) throws IOException {
+    long first = nextPresent(below, Long.MAX_VALUE);
+    Map<Long, Long> rest =
+        first == Long.MAX_VALUE ? Map.of() : ends.tailMap(ends.floorKey(first));
+    Formats.writeVarint(out, rest.size());
     long behind = 0;
-    for (Map.Entry<Long, Long> each : ends.entrySet()) {
-      Formats.writeVarint(out, each.getKey() - behind);
-      Formats.writeVarint(out, each.getValue() - each.getKey());
+    for (Map.Entry<Long, Long> each : rest.entrySet()) {
+      long from = Math.max(each.getKey(), first);
+      Formats.writeVarint(out, from - behind);
+      Formats.writeVarint(out, each.getValue() - from);
       behind = each.getValue();
     }
   }

@@ -33,8 +33,8 @@ final class Cursor {
   /** Failed attempts to process, durable. */
   private final BlockTable attempts;
 
-  private final SequenceSet touched;
-  private final SequenceSet flagged;
+  final SequenceSet touched;
+  final SequenceSet flagged;
 
   /** Touched blocks whose record is asked for but not durable. */
   private final SequenceSet requested;
@@ -370,15 +370,17 @@ final class Cursor {
   }
 
   /**
-   * Byte version 2, long start, the sets acknowledged, touched and flagged; then runs of delivered
+   * Without what lies below a sequence: byte version 2, long start, the sets acknowledged, touched and flagged; then runs of delivered
    * messages (what is in flight to a consumer counts as seen once at least): varint distance from
    * the run before + 1, varint length, byte deliveries; a 0 ends them. Runs of attempted messages
    * follow in the same way.
    */
-  void encode(DataOutput out) throws IOException {
+  void encode(DataOutput out, long below) throws IOException {
     out.writeByte(VERSION);
     out.writeLong(start);
-    acknowledged.encode(out);
+    acknowledged.encode(out, below);
+    dropKeysBelow(touched, below); // nobody gives anything from these blocks any more
+    dropKeysBelow(flagged, below);
     touched.encode(out);
     flagged.encode(out);
     long behind = 0;

@@ -190,6 +190,11 @@ public final class Destination {
     return grouped;
   }
 
+  /** Whether one came that is in a record. */
+  boolean isGroupedDurably() {
+    return groupedDurably;
+  }
+
   /**
    * A message with a key comes, before it is appended. That it came is never forgotten, if the
    * message is in a record; else until the process ends.
@@ -391,6 +396,17 @@ public final class Destination {
     return most;
   }
 
+  /** The first sequence that a subscription needs which outlives the process; else the end. */
+  long firstNeeded(DurableLane lane) {
+    long first = lane.extents.end();
+    for (Subscription subscription : subscriptions.values()) {
+      if (subscription.kind().isDurable()) {
+        first = Math.min(first, subscription.firstUnacknowledged(lane));
+      }
+    }
+    return first;
+  }
+
   /** Forgets sequences that every subscription has behind it. */
   public void trim() {
     lanes.durable().forEach(this::trim);
@@ -488,7 +504,8 @@ public final class Destination {
    * a persistent message with a key ever came, byte durable lanes, each of them rising: byte code,
    * extents, blocks with expiry; varint durable subscriptions, each of them; then, for each of the
    * lanes, what is set aside, which version 4 had not. Places of entries are not in it, nor {@link
-   * #keyPictures}.
+   * #keyPictures}, nor anything below {@link #firstNeeded}: how far it is trimmed depends on who
+   * has looked and when.
    */
   public void encode(DataOutput out) throws IOException {
     out.writeByte(VERSION);
@@ -498,21 +515,23 @@ public final class Destination {
     settings.encode(out);
     out.writeBoolean(groupedDurably);
     out.writeByte((int) lanes.durable().stream().filter(DurableLane::wasUsed).count());
+    long[] needed = new long[LaneCode.PRIORITIES];
     for (DurableLane lane : lanes.durable()) {
       if (lane.wasUsed()) {
+        needed[lane.code()] = firstNeeded(lane);
         out.writeByte(lane.code());
-        lane.encode(out);
+        lane.encode(out, needed[lane.code()]);
       }
     }
     Formats.writeVarint(out, durableSubscriptions);
     for (Subscription subscription : subscriptions.values()) {
       if (subscription.kind().isDurable()) {
-        SubscriptionFormat.encode(subscription, out);
+        SubscriptionFormat.encode(subscription, out, needed);
       }
     }
     for (DurableLane lane : lanes.durable()) {
       if (lane.wasUsed()) {
-        lane.aside.encode(out);
+        lane.aside.encode(out, needed[lane.code()]);
       }
     }
   }

@@ -135,6 +135,20 @@ final class DuplicateWindow {
     return straight;
   }
 
+  /** Takes keys. */
+  interface Keys {
+    /** A key that is remembered from a time on. */
+    void key(UUID key, long atMillis);
+  }
+
+  /** Shows all keys, oldest first. */
+  void forEach(Keys taker) {
+    for (int i = 0; i < size; i++) {
+      int slot = (head + i) & (most.length - 1);
+      taker.key(new UUID(most[slot], least[slot]), at[slot]);
+    }
+  }
+
   /** A picture of it as it is now; there is one at a time. */
   DuplicatePicture picture(long destinationId, long subscriptionId) {
     DuplicatePicture begun =

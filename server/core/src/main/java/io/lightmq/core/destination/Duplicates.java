@@ -242,6 +242,11 @@ public final class Duplicates {
     return window.picture(subscription.destination().id(), subscription.id());
   }
 
+  /** The same as they are, oldest first. */
+  void forEachRemembered(DuplicateWindow.Keys taker) {
+    window.forEach(taker);
+  }
+
   void decode(DataInput in) throws IOException {
     window.decode(in);
   }

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A durable lane: state of the journal. Its entries lie in pieces of segments and, behind these, in
@@ -19,6 +20,8 @@ public final class DurableLane extends Lane {
 
   final RunList runs;
   private List<Piece> pieces = List.of();
+  private @Nullable AgeSamples ages;
+  private long newestMillis;
 
   DurableLane(Destination destination, AwaitedLanes awaiting, int code, OffHeap memory) {
     super(destination, awaiting, code);
@@ -38,9 +41,45 @@ public final class DurableLane extends Lane {
     return extents.end() > 0;
   }
 
-  /** Where an appended entry lies in the journal; rising by sequence and offset. */
-  public void entry(long sequence, long journalOffset, int bytes) {
+  /**
+   * Where an appended entry lies in the journal, rising by sequence and offset, and when it expires,
+   * 0 for never.
+   */
+  public void entry(long sequence, long journalOffset, int bytes, long expiryMillis) {
     runs.append(sequence, journalOffset, bytes);
+    expires(sequence, expiryMillis);
+  }
+
+  /** What was appended up to a sequence came at a time, by the broker's clock. */
+  public void came(long lastSequence, long millis) {
+    AgeSamples known = ages;
+    if (known == null) {
+      if (destination().isHidden()) {
+        return; // nobody asks how old a message is that is not due
+      }
+      known = new AgeSamples();
+      ages = known;
+    }
+    newestMillis = Math.max(newestMillis, millis);
+    if (known.mayForget(millis)) {
+      known.forgetBelow(destination().firstNeeded(this));
+    }
+    known.sample(lastSequence, millis);
+  }
+
+  /** When a message came, or somewhat earlier; 0 if it came before what is known. */
+  public long cameAt(long sequence) {
+    return ages == null ? 0 : ages.cameAt(sequence);
+  }
+
+  /** What is known of when messages came. */
+  @Nullable AgeSamples ages() {
+    return ages;
+  }
+
+  /** When the newest message came; 0 if it came before what is known. */
+  public long newestMillis() {
+    return newestMillis;
   }
 
   /** Finds an entry's place; false if the sequence was never stored or is not kept any more. */

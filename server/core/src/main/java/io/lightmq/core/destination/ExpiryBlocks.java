@@ -8,22 +8,42 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * When the first message of each block of 4096 of a lane expires, or earlier: a block is in it only
- * if something in it does. What says so costs memory per block, not per message.
+ * When the first message of each block of 4096 of a lane expires: a block is in it only if something
+ * in it does. What says so costs memory per block, not per message.
+ *
+ * <p>What the messages say is state, and comes by them alone. When a block is looked at next depends
+ * on who has looked and when; that is beside it, in no snapshot, and begins anew with each start.
  */
 @OwnedBy("shard")
 final class ExpiryBlocks {
+  private static final long NONE = -1;
+
   private final TreeMap<Long, Long> earliest = new TreeMap<>();
 
+  /** When each of these blocks is looked at next; those in which nothing is left are not here. */
+  private final TreeMap<Long, Long> looks = new TreeMap<>();
+
+  /** The block to which was added last, and the times above which nothing changes for it. */
+  private long newest = NONE;
+
+  private long enough;
+
   void add(long sequence, long expiryMillis) {
-    earliest.merge(Cursor.key(sequence), expiryMillis, Math::min);
+    long block = Cursor.key(sequence);
+    if (block == newest && expiryMillis >= enough) {
+      return;
+    }
+    long first = earliest.merge(block, expiryMillis, Math::min);
+    long look = looks.merge(block, expiryMillis, Math::min);
+    newest = block;
+    enough = Math.max(first, look);
   }
 
   /**
    * A block in which something expires up to a time, the lowest from one on; -1 if there is none.
    */
   long due(long from, long nowMillis) {
-    for (Map.Entry<Long, Long> block : earliest.tailMap(from).entrySet()) {
+    for (Map.Entry<Long, Long> block : looks.tailMap(from).entrySet()) {
       if (block.getValue() <= nowMillis) {
         return block.getKey();
       }
@@ -35,34 +55,44 @@ final class ExpiryBlocks {
    * A block was looked at: nothing in it expires before a time, {@code Long.MAX_VALUE} for ever.
    */
   void looked(long block, long expiryMillis) {
+    newest = NONE;
     if (expiryMillis == Long.MAX_VALUE) {
-      earliest.remove(block);
+      looks.remove(block);
     } else {
-      earliest.put(block, expiryMillis);
+      looks.put(block, expiryMillis);
     }
   }
 
-  /** When the first message expires, or earlier; {@code Long.MAX_VALUE} if none does. */
+  /** When something is looked at next; {@code Long.MAX_VALUE} if nothing is. */
   long earliestMillis() {
     long first = Long.MAX_VALUE;
-    for (long millis : earliest.values()) {
+    for (long millis : looks.values()) {
       first = Math.min(first, millis);
     }
     return first;
   }
 
   void trim(long belowSequence) {
+    newest = NONE;
     earliest.headMap(Cursor.key(belowSequence)).clear();
+    looks.headMap(Cursor.key(belowSequence)).clear();
   }
 
+  /** Whether nothing is looked at any more. */
   boolean isEmpty() {
-    return earliest.isEmpty();
+    return looks.isEmpty();
   }
 
-  /** Varint blocks, each: long key, long earliest expiry. */
-  void encode(DataOutput out) throws IOException {
-    Formats.writeVarint(out, earliest.size());
-    for (Map.Entry<Long, Long> block : earliest.entrySet()) {
+  /** When the first message of each block expires, from that of a sequence on. */
+  Map<Long, Long> earliest(long fromSequence) {
+    return earliest.tailMap(Cursor.key(fromSequence));
+  }
+
+  /** Varint blocks from that of a sequence on, each: long key, long earliest expiry. */
+  void encode(DataOutput out, long fromSequence) throws IOException {
+    Map<Long, Long> kept = earliest(fromSequence);
+    Formats.writeVarint(out, kept.size());
+    for (Map.Entry<Long, Long> block : kept.entrySet()) {
       out.writeLong(block.getKey());
       out.writeLong(block.getValue());
     }
@@ -73,5 +103,6 @@ final class ExpiryBlocks {
     for (long i = 0; i < blocks; i++) {
       earliest.put(in.readLong(), in.readLong());
     }
+    looks.putAll(earliest);
   }
 }

@@ -100,10 +100,7 @@ final class Extents {
 
   /** Forgets what lies below a sequence. */
   void trim(long below) {
-    int drop = 0;
-    while (drop < count - 1 && ends[drop] <= below) {
-      drop++;
-    }
+    int drop = endsBelow(below);
     if (drop > 0) {
       System.arraycopy(starts, drop, starts, 0, count - drop);
       System.arraycopy(ends, drop, ends, 0, count - drop);
@@ -112,6 +109,15 @@ final class Extents {
     if (count > 0) {
       starts[0] = Math.min(Math.max(starts[0], below), ends[0]);
     }
+  }
+
+  /** How many extents end at or below a sequence; the newest is not among them. */
+  private int endsBelow(long sequence) {
+    int ended = 0;
+    while (ended < count - 1 && ends[ended] <= sequence) {
+      ended++;
+    }
+    return ended;
   }
 
   /** The first extent that ends behind a sequence, or {@code count}. */
@@ -132,13 +138,18 @@ final class Extents {
     return low;
   }
 
-  /** Byte version 1, varint extents, per extent long start, varint length. */
-  void encode(DataOutput out) throws IOException {
+  /**
+   * Byte version 1, varint extents, per extent long start, varint length; as they are once they are
+   * trimmed below a sequence.
+   */
+  void encode(DataOutput out, long below) throws IOException {
     out.writeByte(VERSION);
-    Formats.writeVarint(out, count);
-    for (int i = 0; i < count; i++) {
-      out.writeLong(starts[i]);
-      Formats.writeVarint(out, ends[i] - starts[i]);
+    int drop = endsBelow(below);
+    Formats.writeVarint(out, count - drop);
+    for (int i = drop; i < count; i++) {
+      long start = i == drop ? Math.min(Math.max(starts[i], below), ends[i]) : starts[i];
+      out.writeLong(start);
+      Formats.writeVarint(out, ends[i] - start);
     }
   }
 

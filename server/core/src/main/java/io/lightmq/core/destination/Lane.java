@@ -6,6 +6,7 @@ import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +57,7 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
   long lookTurn;
 
   /** A message of the lane expires at a time, by the broker's clock; 0 for never. */
-  public final void expires(long sequence, long expiryMillis) {
+  final void expires(long sequence, long expiryMillis) {
     if (expiryMillis != 0) {
       expiries.add(sequence, expiryMillis);
       if (expiryMillis < lookMillis && !destination.isHidden()) {
@@ -99,9 +100,15 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
     }
   }
 
-  final void encode(DataOutput out) throws IOException {
-    extents.encode(out);
-    expiries.encode(out);
+  /** Writes what exists from a sequence on. */
+  final void encode(DataOutput out, long from) throws IOException {
+    extents.encode(out, from);
+    expiries.encode(out, from);
+  }
+
+  /** When the first message of each block expires, from that of a sequence on. */
+  final Map<Long, Long> earliestExpiries(long from) {
+    return expiries.earliest(from);
   }
 
   final void decode(DataInput in) throws IOException {

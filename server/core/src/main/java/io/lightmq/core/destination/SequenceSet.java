@@ -316,14 +316,25 @@ final class SequenceSet {
    * the row before, varint blocks × 2 (full), or 1 and 512 bytes of bitmap.
    */
   void encode(DataOutput out) throws IOException {
+    encode(out, 0);
+  }
+
+  /** The same without whole blocks below a sequence. */
+  void encode(DataOutput out, long below) throws IOException {
     out.writeByte(VERSION);
-    Formats.writeVarint(out, rows);
+    long first = below >>> BLOCK_BITS;
+    int drop = 0;
+    while (drop < rows && keys[drop] + blocks[drop] <= first) {
+      drop++;
+    }
+    Formats.writeVarint(out, rows - drop);
     long end = 0;
-    for (int i = 0; i < rows; i++) {
-      Formats.writeVarint(out, keys[i] - end);
+    for (int i = drop; i < rows; i++) {
+      long key = Math.max(keys[i], first);
+      Formats.writeVarint(out, key - end);
       end = keys[i] + blocks[i];
       if (handles[i] == FULL) {
-        Formats.writeVarint(out, blocks[i] * 2L);
+        Formats.writeVarint(out, (end - key) * 2L);
       } else {
         Formats.writeVarint(out, 1);
         long start = keys[i] << BLOCK_BITS;

@@ -19,7 +19,12 @@ final class SubscriptionFormat {
 
   private SubscriptionFormat() {}
 
-  static void encode(Subscription subscription, DataOutput out) throws IOException {
+  /**
+   * Writes it.
+   *
+   * @param needed by the code of a lane, the first sequence that counts
+   */
+  static void encode(Subscription subscription, DataOutput out, long[] needed) throws IOException {
     out.writeByte(VERSION);
     out.writeLong(subscription.id());
     out.writeByte(subscription.kind().code());
@@ -49,7 +54,7 @@ final class SubscriptionFormat {
     }
     for (DurableLane lane : subscription.destination().durableLanes()) {
       if (lane.wasUsed()) {
-        subscription.cursor(lane).encode(out);
+        subscription.cursor(lane).encode(out, needed[lane.code()]);
       }
     }
   }

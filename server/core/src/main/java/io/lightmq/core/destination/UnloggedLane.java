@@ -2,6 +2,7 @@ package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.overflow.OverflowFile;
+import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,7 @@ public final class UnloggedLane extends Lane {
     extend(sequence, 1);
     Lane before = destination().lane(LaneCode.durable(LaneCode.priority(code())));
     long after = before == null ? -1 : before.last();
+    expires(sequence, Entry.expiryMillis(entry, entry.position()));
     handles.set(sequence, store.put(number, sequence, entry, after, needs) + 1);
   }
 

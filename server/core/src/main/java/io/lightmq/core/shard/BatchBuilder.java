@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.RecordWriter;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
@@ -13,7 +14,7 @@ import java.util.List;
  * The batch of the current turn while it grows in the window, with the effects that wait for it.
  */
 @OwnedBy("shard")
-final class BatchBuilder implements RecordWriter.Sink {
+final class BatchBuilder implements RecordWriter.Sink, BatchBytes {
   /** A batch is ended once it has so many bytes; one longer command makes a longer batch. */
   static final int FULL_BYTES = 1 << 20;
 
@@ -63,6 +64,11 @@ final class BatchBuilder implements RecordWriter.Sink {
   @Override
   public void patchInt(long offset, int value) {
     window.patchInt(offset, value);
+  }
+
+  @Override
+  public long getLong(long journalOffset) {
+    return window.getLong(journalOffset);
   }
 
   private void open() {

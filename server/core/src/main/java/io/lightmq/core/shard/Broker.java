@@ -115,6 +115,16 @@ public final class Broker implements AutoCloseable {
     shard.wantCheckpoint();
   }
 
+  /** The shard's state; a look for tests. */
+  ShardState state() {
+    return shard.state();
+  }
+
+  /** Whether all of it is written, so that a reader of the disk has the same; a look for tests. */
+  boolean isWritten() {
+    return shard.isWritten();
+  }
+
   /** The most steps that selectors took in one turn of the shard so far; a look for tests. */
   long mostSelectorSteps() {
     return shard.mostSelectorSteps();

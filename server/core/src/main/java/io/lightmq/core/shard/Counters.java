@@ -1,10 +1,8 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.runtime.OwnedBy;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** What happened since start. */
 @OwnedBy("shard")
@@ -14,34 +12,6 @@ final class Counters {
     long messages;
     long bytes;
     long newestMillis;
-    private @Nullable AgeSamples[] ages = new @Nullable AgeSamples[0];
-
-    /** Forgets when messages came that are acknowledged. */
-    void forgetBelow(int lane, long sequence) {
-      AgeSamples known = lane < ages.length ? ages[lane] : null;
-      if (known != null) {
-        known.forgetBelow(sequence);
-      }
-    }
-
-    /** When a message of a durable lane came; 0 if that is not known. */
-    long cameAt(int lane, long sequence) {
-      AgeSamples known = lane < ages.length ? ages[lane] : null;
-      return known == null ? 0 : known.cameAt(sequence);
-    }
-
-    /** When some of a durable lane's messages came. */
-    AgeSamples ages(int lane) {
-      if (lane >= ages.length) {
-        ages = Arrays.copyOf(ages, lane + 1);
-      }
-      AgeSamples known = ages[lane];
-      if (known == null) {
-        known = new AgeSamples();
-        ages[lane] = known;
-      }
-      return known;
-    }
   }
 
   /** Of one subscription. */
@@ -82,18 +52,6 @@ final class Counters {
     of.newestMillis = nowMillis;
     allMessages += messages;
     allBytes += bytes;
-  }
-
-  /** A durable message came, now or before the start. */
-  void came(long destinationId, int lane, long lastSequence, long millis) {
-    Published of = published(destinationId);
-    of.newestMillis = Math.max(of.newestMillis, millis);
-    of.ages(lane).sample(lastSequence, millis);
-  }
-
-  /** Takes over when messages came that were replayed at start; nothing is counted yet. */
-  void adopt(Counters replayed) {
-    published.putAll(replayed.published);
   }
 
   void acknowledged(long destinationId, long subscriptionId, long messages) {

@@ -284,11 +284,11 @@ final class Intake {
       }
       if (persistent) {
         recorder.changing();
-        state.links().taken(link.id(), command.number());
+        state.links().takenUnlogged(link.id(), command.number());
       }
       receipts.answerBehind(awaited, session.peer(), command.correlation());
     }
-    placing.count(destination, run, wanted, placement == Placement.DURABLE);
+    placing.count(destination, run);
     return true;
   }
 

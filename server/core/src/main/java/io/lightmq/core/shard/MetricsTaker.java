@@ -11,6 +11,7 @@ import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.spi.Journal;
+import io.lightmq.wire.entry.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -27,8 +28,6 @@ import org.jspecify.annotations.Nullable;
 final class MetricsTaker {
   /** Destinations and subscriptions in one turn; about half a millisecond. */
   static final int SLICE = 1_024;
-
-  private static final int ENQUEUED_AT = 32;
 
   /** Names of tiers and kinds, of which there are few. */
   private static final Map<Enum<?>, String> LOWER = new ConcurrentHashMap<>();
@@ -195,13 +194,6 @@ final class MetricsTaker {
               published.bytes,
               subscriptions));
     }
-    for (DurableLane lane : destination.durableLanes()) {
-      long first = Long.MAX_VALUE;
-      for (Subscription subscription : destination.subscriptions()) {
-        first = Math.min(first, subscription.firstUnacknowledged(lane));
-      }
-      published.forgetBelow(lane.code(), first);
-    }
     return destination.subscriptions().size();
   }
 
@@ -209,9 +201,9 @@ final class MetricsTaker {
       Destination destination, Subscription subscription, Counters.Published published) {
     Counters.Settled settled = parts.counters().look(destination.id(), subscription.id());
     long backlog = subscription.backlog();
-    long oldest = backlog == 0 ? 0 : oldestMillis(destination, subscription, published);
+    long oldest = backlog == 0 ? 0 : oldestMillis(destination, subscription);
     long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
-    long newest = Math.max(published.newestMillis, oldest);
+    long newest = Math.max(newestMillis(destination, published), oldest);
     String name = subscription.name();
     List<GroupUse> keys = subscription.views().keyUse();
     return new BrokerMetrics.SubscriptionUse(
@@ -231,13 +223,21 @@ final class MetricsTaker {
         keys.stream().mapToLong(GroupUse::moves).sum());
   }
 
+  /** When the newest message came, be it stored or not; 0 if that is not known. */
+  private static long newestMillis(Destination destination, Counters.Published published) {
+    long newest = published.newestMillis;
+    for (DurableLane lane : destination.durableLanes()) {
+      newest = Math.max(newest, lane.newestMillis());
+    }
+    return newest;
+  }
+
   /** When the oldest unacknowledged message of the durable lanes came; 0 if there is none. */
-  private long oldestMillis(
-      Destination destination, Subscription subscription, Counters.Published published) {
+  private long oldestMillis(Destination destination, Subscription subscription) {
     long oldest = 0;
     for (DurableLane lane : destination.durableLanes()) {
       if (subscription.backlog(lane) > 0) {
-        long millis = oldestMillis(lane, subscription.firstUnacknowledged(lane), published);
+        long millis = oldestMillis(lane, subscription.firstUnacknowledged(lane));
         oldest = oldest == 0 ? millis : Math.min(oldest, millis);
       }
     }
@@ -245,14 +245,14 @@ final class MetricsTaker {
   }
 
   /** When a message came: from its bytes, else from samples. */
-  private long oldestMillis(DurableLane lane, long first, Counters.Published published) {
+  private long oldestMillis(DurableLane lane, long first) {
     if (lane.locate(first, location)
         && location.piece() == null
         && location.firstSequence() == first
         && parts.window().contains(location.journalOffset())) {
-      return parts.window().getLong(location.journalOffset() + ENQUEUED_AT);
+      return parts.window().getLong(location.journalOffset() + Entry.ENQUEUED_AT);
     }
-    long sampled = published.cameAt(lane.code(), first);
+    long sampled = lane.cameAt(first);
     return sampled == 0 ? snapshotMillis : sampled;
   }
 

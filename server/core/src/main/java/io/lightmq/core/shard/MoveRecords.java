@@ -177,7 +177,6 @@ class MoveRecords {
       recorder.wantsForce(); // no receipt asks for it
     }
     counters.published(to.id(), 1, wanted.entryBytes(), time.millis());
-    counters.came(to.id(), lane.code(), lane.last(), time.millis());
   }
 
   private void storeUnlogged(
@@ -202,11 +201,8 @@ class MoveRecords {
             message,
             message.position(),
             message.remaining());
-    lane.expires(sequence, goal.expiryMillis());
     lane.append(sequence, stored.limit(length), to.subscriptions().size() - run.skips().size());
-    for (Skip skip : run.skips()) {
-      skip.subscription().pass(lane, sequence, skip.messages());
-    }
+    recorder.unrecorded().landed(lane, sequence, run);
     lane.show();
     ready.add(to);
     counters.published(to.id(), 1, length, time.millis());

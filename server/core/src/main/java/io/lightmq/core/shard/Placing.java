@@ -53,7 +53,7 @@ final class Placing {
     this.counters = counters;
     this.selecting = new Selecting(time, work);
     this.overflow = overflow;
-    recorder.arrivals(selecting::arrived);
+    recorder.unrecorded().arrivals(selecting::arrived);
     this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes(), time);
   }
 
@@ -279,7 +279,7 @@ final class Placing {
       long first = recorder.firstSequence(lane, part.count());
       EntryStamp stamp = stamp(session, destination, lane.code(), persistent);
       runs.store(lane, first, stamp, part);
-      selecting.arrived(lane, first, part);
+      recorder.unrecorded().landed(lane, first, part);
     }
   }
 
@@ -308,16 +308,8 @@ final class Placing {
     return destination.isHidden() ? Arrival.note(stamp, state) : stamp;
   }
 
-  /**
-   * Counts what was published.
-   *
-   * @param placed what of it was stored
-   */
-  void count(Destination destination, Runs.Checked run, Runs.Checked placed, boolean durable) {
+  /** Counts what was published. */
+  void count(Destination destination, Runs.Checked run) {
     counters.published(destination.id(), run.count(), run.entryBytes(), time.millis());
-    for (int rest = durable ? placed.priorities() : 0; rest != 0; rest &= rest - 1) {
-      DurableLane lane = destination.durable(Integer.numberOfTrailingZeros(rest));
-      counters.came(destination.id(), lane.code(), lane.last(), time.millis());
-    }
   }
 }

@@ -36,6 +36,7 @@ final class Recorder {
   private final RecordWriter writer;
   private final Journal journal;
   private final TurnTime time;
+  private final Unrecorded unrecorded = new Unrecorded();
   private final OffsetEffects offsetEffects = new OffsetEffects();
 
   /** Of checkpoints, whose offsets lie behind others that already wait. */
@@ -49,7 +50,6 @@ final class Recorder {
   private boolean lazyForce;
   private boolean forcedBeside;
   private long changes;
-  private Arrivals arrivals = (lane, first, run) -> {};
   private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
   Recorder(ShardState state, BatchBuilder batch, Journal journal, TurnTime time) {
@@ -60,15 +60,9 @@ final class Recorder {
     this.time = time;
   }
 
-  /** Told of what was appended to a lane. */
-  interface Arrivals {
-    /** The messages of a run have the sequences from {@code first} on. */
-    void arrived(Lane lane, long first, LaneRun run);
-  }
-
-  /** Who is told of what was appended. */
-  void arrivals(Arrivals taker) {
-    arrivals = taker;
+  /** What stands in no record of a run. */
+  Unrecorded unrecorded() {
+    return unrecorded;
   }
 
   /** Who is told of blocks that have to be touched with the run that opens them. */
@@ -98,7 +92,7 @@ final class Recorder {
   void record(ShardRecord record) {
     changes++;
     writer.write(record);
-    state.apply(record);
+    state.apply(record, batch);
   }
 
   /** Runs an effect once the turn's batch has reached a mark, on the journal's threads. */
@@ -201,8 +195,8 @@ final class Recorder {
   void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
     changes++;
     long first = firstSequence(lane, run.count());
-    state.apply(write(link, number, lane, first, stamp, run, times(lane, stamp)));
-    applied(lane, first, run);
+    state.apply(write(link, number, first, stamp, run, times(lane, stamp)), batch);
+    unrecorded.landed(lane, first, run);
     touch(lane, first, run.count());
     show(lane, lane.destination().settings().tier().mark());
   }
@@ -210,12 +204,10 @@ final class Recorder {
   private Published write(
       @Nullable UUID link,
       long number,
-      DurableLane lane,
       long first,
       EntryStamp stamp,
       LaneRun run,
       RecordWriter.Expiry expiry) {
-    NotingExpiry noting = new NotingExpiry(lane, first, expiry);
     List<Unwanted> unwanted = new ArrayList<>(0);
     for (Skip skip : run.skips()) {
       if (skip.subscription().kind().isDurable()) {
@@ -223,17 +215,7 @@ final class Recorder {
       }
     }
     return writer.writeRun(
-        link, number, first, stamp, run.count(), run.messages(), unwanted, noting);
-  }
-
-  /** What is in no record: who lives in memory only does not want some, or does. */
-  private void applied(DurableLane lane, long first, LaneRun run) {
-    for (Skip skip : run.skips()) {
-      if (!skip.subscription().kind().isDurable()) {
-        skip.subscription().pass(lane, first, skip.messages());
-      }
-    }
-    arrivals.arrived(lane, first, run);
+        link, number, first, stamp, run.count(), run.messages(), unwanted, expiry);
   }
 
   private void touch(DurableLane lane, long first, long count) {
@@ -289,8 +271,8 @@ final class Recorder {
       long first = known == null ? lane.tail(state.epoch()) : known;
       next.put(lane, first + run.count());
       firsts.putIfAbsent(lane, first);
-      parts.add(write(null, 0, lane, first, stamp, run, expiry));
-      runs.add(() -> applied(lane, first, run));
+      parts.add(write(null, 0, first, stamp, run, expiry));
+      runs.add(() -> unrecorded.landed(lane, first, run));
     }
 
     /** Adds acknowledgements. */
@@ -302,7 +284,7 @@ final class Recorder {
     /** Ends the record and applies it. */
     void commit() {
       writer.endCommitted();
-      state.apply(new Committed(link, number, parts));
+      state.apply(new Committed(link, number, parts), batch);
       runs.forEach(Runnable::run);
       next.forEach(
           (lane, end) -> {
@@ -322,33 +304,6 @@ final class Recorder {
    */
   Transaction begin(@Nullable UUID link, long number, int parts, Mark mark) {
     return new Transaction(link, number, parts, mark);
-  }
-
-  /**
-   * Tells the lane when its messages expire, as they are written in the order of their sequences.
-   */
-  private static final class NotingExpiry implements RecordWriter.Expiry {
-    private final DurableLane lane;
-    private final RecordWriter.Expiry expiry;
-    private long sequence;
-
-    NotingExpiry(DurableLane lane, long first, RecordWriter.Expiry expiry) {
-      this.lane = lane;
-      this.expiry = expiry;
-      this.sequence = first;
-    }
-
-    @Override
-    public long expiryMillis(ByteBuffer messages, int at) {
-      long millis = expiry.expiryMillis(messages, at);
-      lane.expires(sequence++, millis);
-      return millis;
-    }
-
-    @Override
-    public long dueMillis(ByteBuffer messages, int at) {
-      return expiry.dueMillis(messages, at);
-    }
   }
 
   /** When messages that come at the stamp's time expire, and fall due if they are held. */

@@ -232,7 +232,7 @@ final class Runs {
     }
   }
 
-  /** Copies a checked run into an unlogged lane, for those who want it. */
+  /** Copies a checked run into an unlogged lane, for those who want it; {@link Unrecorded} follows. */
   void store(UnloggedLane lane, long first, EntryStamp stamp, LaneRun run) {
     ByteBuffer messages = run.messages();
     int subscriptions = lane.destination().subscriptions().size();
@@ -250,7 +250,6 @@ final class Runs {
       }
       scratch.clear();
       long expiry = time.expiry(stamp.enqueuedMillis(), messages, at + 4);
-      lane.expires(first + i, expiry);
       Entry.write(
           scratch,
           0,
@@ -264,9 +263,6 @@ final class Runs {
           messageBytes);
       lane.append(first + i, scratch.limit(entryBytes), needs);
       at += 4 + messageBytes;
-    }
-    for (Skip skip : run.skips()) {
-      skip.subscription().pass(lane, first, skip.messages());
     }
   }
 }

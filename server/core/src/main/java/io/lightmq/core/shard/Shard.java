@@ -5,12 +5,11 @@ import io.lightmq.core.delivery.Fetcher;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.UnloggedStore;
+import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.RecordCodec;
-import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
@@ -25,7 +24,6 @@ import io.lightmq.core.storage.snapshot.Snapshot;
 import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.core.storage.snapshot.StoreIdentity;
 import io.lightmq.spi.Journal;
-import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -146,7 +144,6 @@ final class Shard implements ShardBatch.Observer {
             moves,
             made -> new ShardRunner(made, queue, loop, this));
     parts.runner().leads(listener.epoch);
-    parts.counters().adopt(listener.came);
     parts.checkpoints().startedFrom(from);
     if (!loaded.rejected().isEmpty()) {
       parts.checkpoints().want();
@@ -202,54 +199,19 @@ final class Shard implements ShardBatch.Observer {
 
   /** What the journal tells: replay on the recovering thread, the rest on any. */
   private final class Listening implements Journal.Listener {
-    private final Counters came = new Counters();
     private long epoch;
 
     @Override
     public void replay(long offset, ByteBuffer records) {
       long first = offset + Journal.Batch.HEADER_BYTES;
-      ByteBuffer bytes = records.slice();
+      BatchBytes bytes = BatchBytes.of(first, records.slice());
       RecordCodec.decode(
           first,
           records,
           record -> {
-            apply(record);
-            came(record, first, bytes);
+            state.apply(record, bytes);
+            replayed = true;
           });
-    }
-
-    private void apply(ShardRecord record) {
-      state.apply(record);
-      replayed = true;
-    }
-
-    private void expires(ShardRecord.Published run, ByteBuffer bytes, int first) {
-      Destination destination = state.destinations().find(run.destinationId());
-      Lane lane = destination == null ? null : destination.lane(run.lane());
-      int at = first;
-      long sequence = run.firstSequence();
-      for (int length : run.entries().lengths()) {
-        if (lane != null) {
-          lane.expires(sequence++, Entry.expiryMillis(bytes, at));
-        }
-        at += length;
-      }
-    }
-
-    private void came(ShardRecord record, long first, ByteBuffer bytes) {
-      if (record instanceof ShardRecord.Published run) {
-        int at = Math.toIntExact(run.entries().offset() - first);
-        came.came(
-            run.destinationId(),
-            run.lane(),
-            run.firstSequence() + run.entries().count() - 1,
-            Entry.enqueuedMillis(bytes, at));
-        expires(run, bytes, at);
-      } else if (record instanceof ShardRecord.Committed committed) {
-        committed.parts().forEach(part -> came((ShardRecord) part, first, bytes));
-      } else if (record instanceof ShardRecord.DestinationDeleted deleted) {
-        came.forget(deleted.destinationId());
-      }
     }
 
     @Override
@@ -312,6 +274,16 @@ final class Shard implements ShardBatch.Observer {
 
   long startEpoch() {
     return startEpoch;
+  }
+
+  /** What records have made; a look for tests. */
+  ShardState state() {
+    return state;
+  }
+
+  /** Whether the journal has written all of them; a look for tests. */
+  boolean isWritten() {
+    return parts.batch().isEmpty() && journal.written() >= journal.appended();
   }
 
   /** The most steps that selectors took in one turn so far; a look for tests. */

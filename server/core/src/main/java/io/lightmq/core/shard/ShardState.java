@@ -8,6 +8,7 @@ import io.lightmq.core.destination.Interest;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
+import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
@@ -36,6 +37,7 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.InvalidSelectorException;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.transaction.Links;
+import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.HashMap;
 import java.util.Map;
@@ -146,18 +148,23 @@ final class ShardState {
 
   // ---- apply ----
 
-  /** Changes the state by one record. */
-  void apply(ShardRecord record) {
+  /**
+   * Changes the state by one record. Whatever follows from records is fed here, so live work, a
+   * start and whoever only follows the journal have the same.
+   *
+   * @param bytes the batch that has the record, in which its entries lie
+   */
+  void apply(ShardRecord record, BatchBytes bytes) {
     stopped = false;
     if (record instanceof Published r) {
-      published(r);
+      published(r, bytes);
     } else if (record instanceof Acked r) {
       Subscription subscription = changing(r.destinationId(), r.subscriptionId());
       subscription.remember(r.seen().keys(), r.seen().atMillis());
       subscription.acknowledge(r.ranges());
     } else if (record instanceof Committed r) {
       for (Part part : r.parts()) {
-        apply((ShardRecord) part);
+        apply((ShardRecord) part, bytes);
       }
       if (r.link() != null) {
         links.taken(r.link(), r.number());
@@ -226,7 +233,7 @@ final class ShardState {
     }
   }
 
-  private void published(Published record) {
+  private void published(Published record, BatchBytes bytes) {
     if (!LaneCode.isDurable(record.lane())) {
       throw new IllegalStateException(
           "a record publishes into lane " + record.lane() + ", which is unlogged");
@@ -240,13 +247,14 @@ final class ShardState {
     long offset = entries.offset();
     long sequence = record.firstSequence();
     for (int length : entries.lengths()) {
-      lane.entry(sequence++, offset, length);
+      lane.entry(sequence++, offset, length, bytes.getLong(offset + Entry.EXPIRY_AT));
       offset += length;
     }
     for (Unwanted unwanted : record.unwanted()) {
       subscription(lane.destination(), unwanted.subscriptionId())
           .pass(lane, record.firstSequence(), unwanted.messages());
     }
+    lane.came(sequence - 1, bytes.getLong(entries.offset() + Entry.ENQUEUED_AT));
     if (record.link() != null) {
       links.taken(record.link(), record.number());
     }

@@ -18,7 +18,9 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * The state of a shard at one journal offset, encoded in slices over many turns: a destination that
@@ -28,12 +30,18 @@ import java.util.Set;
  * <p>To begin costs the same however many destinations there are: which of them were there at the
  * offset is known by their ids, and which are encoded they know themselves.
  *
+ * <p>The slices depend on the records up to the offset alone and not on when what was encoded or
+ * looked up: destinations, subscriptions and links rise by id. Three things in them are in no record
+ * and an owner's own, for a clean start to go on with: how often a message was delivered, what of it
+ * is in flight, and the numbers of a link's runs that went into unlogged lanes.
+ *
  * <pre>
  * slice 0: byte version 4, varint shard epoch, byte stopped, varint next destination id,
  *          varint next subscription id, varint destinations
- * one slice for each destination (see its encode)
- * any number of slices of keys (see DuplicatePicture), those of one subscription oldest first
- * last slice: the links
+ * one slice for each destination, rising by id (see its encode)
+ * any number of slices of keys (see DuplicatePicture), in the same order, those of one subscription
+ *          oldest first
+ * last slice: the links, rising by id
  * </pre>
  */
 @OwnedBy("shard")
@@ -50,6 +58,10 @@ final class StateSnapshot implements ShardState.ChangeListener {
   private final long nextDestinationId;
   private final long nextSubscriptionId;
   private final List<ByteBuffer> destinations = new ArrayList<>();
+
+  /** What is encoded before its turn. */
+  private final TreeMap<Long, Encoded> early = new TreeMap<>();
+
   private final ArrayDeque<DuplicatePicture> keyPictures = new ArrayDeque<>();
   private final List<ByteBuffer> keys = new ArrayList<>();
   private final List<LaneCheckpoint> lanes = new ArrayList<>();
@@ -83,10 +95,12 @@ final class StateSnapshot implements ShardState.ChangeListener {
         && destination.isNewTo(number);
   }
 
+  private record Encoded(ByteBuffer bytes, List<DuplicatePicture> keys) {}
+
   @Override
   public void beforeChange(Destination destination) {
     if (isWaiting(destination)) {
-      encode(destination);
+      early.put(destination.id(), encode(destination));
     }
   }
 
@@ -96,9 +110,16 @@ final class StateSnapshot implements ShardState.ChangeListener {
       return true;
     }
     Destination next = state.destinations().after(lastId);
-    if (next != null) {
+    Map.Entry<Long, Encoded> first = early.firstEntry();
+    if (first != null && (next == null || first.getKey() <= next.id())) {
+      lastId = first.getKey();
+      early.remove(lastId);
+      take(first.getValue());
+    } else if (next != null) {
       lastId = next.id();
-      beforeChange(next);
+      if (isWaiting(next)) {
+        take(encode(next));
+      }
     } else if (!keyPictures.isEmpty()) {
       ByteBuffer piece = keyPictures.element().next();
       if (piece == null) {
@@ -110,6 +131,11 @@ final class StateSnapshot implements ShardState.ChangeListener {
       complete();
     }
     return done;
+  }
+
+  private void take(Encoded encoded) {
+    destinations.add(encoded.bytes());
+    keyPictures.addAll(encoded.keys());
   }
 
   private void complete() {
@@ -132,16 +158,15 @@ final class StateSnapshot implements ShardState.ChangeListener {
     state.watch(null);
   }
 
-  private void encode(Destination destination) {
+  private Encoded encode(Destination destination) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(256);
     try (DataOutputStream out = new DataOutputStream(bytes)) {
       destination.encode(out);
     } catch (IOException e) {
       throw new IllegalStateException("a byte array cannot fail", e);
     }
-    destinations.add(ByteBuffer.wrap(bytes.toByteArray()));
-    keyPictures.addAll(destination.keyPictures());
     destination.durableLanes().forEach(lane -> keep(destination, lane));
+    return new Encoded(ByteBuffer.wrap(bytes.toByteArray()), destination.keyPictures());
   }
 
   private void keep(Destination destination, DurableLane lane) {
@@ -177,6 +202,8 @@ final class StateSnapshot implements ShardState.ChangeListener {
       done = true;
       state.watch(null);
       state.links().abandonSnapshot();
+      early.values().forEach(each -> keyPictures.addAll(each.keys()));
+      early.clear();
       keyPictures.forEach(DuplicatePicture::end);
       keyPictures.clear();
     }

@@ -338,7 +338,7 @@ final class Transactions {
     if (mark != null) {
       record(session, link.id(), number, plan, mark);
     } else if (number > 0) {
-      state.links().taken(link.id(), number);
+      state.links().takenUnlogged(link.id(), number);
     }
     for (Placed placed : plan.unlogged) {
       placing.storeUnlogged(session, placed.destination(), placed.persistent(), placed.run());
@@ -353,9 +353,9 @@ final class Transactions {
           accepted.subscription().id(),
           accepted.count());
     }
-    count(plan.durable, true);
-    count(plan.unlogged, false);
-    count(plan.nowhere, false);
+    count(plan.durable);
+    count(plan.unlogged);
+    count(plan.nowhere);
     receipts.answerBehind(awaited(plan), session.peer(), correlation);
   }
 
@@ -383,13 +383,13 @@ final class Transactions {
     }
   }
 
-  private void count(List<Placed> published, boolean durable) {
+  private void count(List<Placed> published) {
     for (Placed placed : published) {
       if (placed.destination().isHidden()) {
         delays.came(placed.destination());
         continue; // it is counted where it goes, when it is due
       }
-      placing.count(placed.destination(), placed.sent(), placed.run(), durable);
+      placing.count(placed.destination(), placed.sent());
     }
   }
 

@@ -43,6 +43,9 @@ public final class Link {
   private long outcomeBytes;
   private long last;
 
+  /** The highest number that a record says is taken, or that the snapshot had. */
+  private long recorded;
+
   /** The link epoch of the attach that made it. */
   private final long since;
 
@@ -168,11 +171,27 @@ public final class Link {
   }
 
   /**
-   * Spends a number. Numbers between were taken by runs without a record, whose messages are in
-   * unlogged lanes.
+   * Spends a number, as a record says. Numbers between were taken by runs without a record, whose
+   * messages are in unlogged lanes.
    */
-  public void take(long number) {
+  void take(long number) {
+    takeUnlogged(number);
+    recorded = Math.max(recorded, number);
+  }
+
+  /** Spends the number of a run that is in no record. */
+  void takeUnlogged(long number) {
     last = Math.max(last, number);
+  }
+
+  /** The highest number taken of which records tell; the others go with the process. */
+  long recorded() {
+    return recorded;
+  }
+
+  /** The highest link epoch of any attach. */
+  long newestEpoch() {
+    return newestEpoch;
   }
 
   void refuse(Outcome outcome) {
@@ -190,7 +209,7 @@ public final class Link {
   }
 
   void attach(long answersFrom, long newEpoch) {
-    last = Math.max(last, answersFrom - 1);
+    take(answersFrom - 1);
     newestEpoch = Math.max(newestEpoch, newEpoch);
     outcomes
         .headMap(answersFrom, false)
@@ -230,7 +249,7 @@ public final class Link {
     String owner = version >= 4 ? in.readNullableString() : null;
     long newestEpoch = version >= 4 ? in.readVarint() : 0;
     Link link = new Link(id, version >= 4 ? in.readVarint() : 0);
-    link.last = last;
+    link.take(last);
     link.owner = owner;
     link.newestEpoch = newestEpoch;
     int count = in.readCount(MAX_OUTCOMES, 3);

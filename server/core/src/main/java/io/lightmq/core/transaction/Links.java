@@ -5,19 +5,22 @@ import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
+import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * All links of a shard, {@link #MAX_LINKS} are made at most, and their part of a snapshot, which is
- * encoded in slices: a link that is about to change before its turn is encoded first.
+ * encoded in slices and rising by id: a link that is about to change before its turn is encoded
+ * first, and put where it belongs when its turn comes.
  */
 @OwnedBy("shard")
 public final class Links {
@@ -33,11 +36,20 @@ public final class Links {
   /** In order of use, as far as this start knows. */
   private final LinkedHashMap<UUID, Link> links = new LinkedHashMap<>(64, 0.75f, true);
 
+  /** The same by id, so that a snapshot is the same whoever was looked up before it. */
+  private final NavigableMap<UUID, Link> inOrder = new TreeMap<>();
+
   /** How many each user has. */
   private final Map<String, Integer> byOwner = new HashMap<>();
 
   private @Nullable FieldWriter snapshot;
-  private @Nullable Iterator<UUID> rest;
+
+  /** The last one in it; null before the first. */
+  private @Nullable UUID lastEncoded;
+
+  /** What is encoded before its turn, since the link was about to change. */
+  private final NavigableMap<UUID, ByteBuffer> early = new TreeMap<>();
+
   private long slice;
   private int encoded;
   private long outcomeBytes;
@@ -46,7 +58,7 @@ public final class Links {
   private final Map<String, Long> outcomeBytesByOwner = new HashMap<>();
 
   /** What a link takes in the heap without what it keeps, as measured and a little more. */
-  public static final int LINK_BYTES = 256;
+  public static final int LINK_BYTES = 304;
 
   private static final int OUTCOME_BYTES = 160;
 
@@ -166,6 +178,11 @@ public final class Links {
     touch(id, 0).take(number);
   }
 
+  /** A number is taken by a run that is in no record. */
+  public void takenUnlogged(UUID id, long number) {
+    touch(id, 0).takeUnlogged(number);
+  }
+
   /** Applies a refusal. */
   public void refused(UUID id, long number, FaultCode code, String text) {
     Link link = touch(id, 0);
@@ -180,6 +197,7 @@ public final class Links {
     if (link != null) {
       beforeChange(link);
       links.remove(id);
+      inOrder.remove(id);
       link.close();
       String owner = link.owner();
       if (owner != null) {
@@ -195,6 +213,7 @@ public final class Links {
       link = new Link(id, since);
       link.encoded(slice);
       links.put(id, link);
+      inOrder.put(id, link);
     } else {
       beforeChange(link);
     }
@@ -203,9 +222,10 @@ public final class Links {
 
   private void beforeChange(Link link) {
     if (snapshot != null && link.slice() != slice) {
-      link.encode(snapshot);
+      FieldWriter encodedLink = new FieldWriter(64);
+      link.encode(encodedLink);
       link.encoded(slice);
-      encoded++;
+      early.put(link.id(), encodedLink.copy());
     }
   }
 
@@ -214,24 +234,42 @@ public final class Links {
   /** Begins a snapshot of the state as it is now. */
   public void beginSnapshot() {
     snapshot = new FieldWriter(4096);
+    lastEncoded = null;
+    early.clear();
     slice++;
     encoded = 0;
-    rest = List.copyOf(links.keySet()).iterator();
   }
 
-  /** Encodes up to so many links; whether none is left. */
+  /** Encodes up to so many links, rising by id; whether none is left. */
   public boolean encodeSome(int most) {
-    if (snapshot == null || rest == null) {
+    if (snapshot == null) {
       throw new IllegalStateException("no snapshot was begun");
     }
-    for (int i = 0; i < most && rest.hasNext(); i++) {
-      UUID id = rest.next();
-      Link link = links.get(id);
-      if (link != null) {
-        beforeChange(link);
+    for (int i = 0; i < most; i++) {
+      Map.Entry<UUID, Link> next =
+          lastEncoded == null ? inOrder.firstEntry() : inOrder.higherEntry(lastEncoded);
+      Map.Entry<UUID, ByteBuffer> first = early.firstEntry();
+      if (first != null && (next == null || first.getKey().compareTo(next.getKey()) <= 0)) {
+        early.remove(first.getKey());
+        snapshot.putBytes(first.getValue());
+        lastEncoded = first.getKey();
+        encoded++;
+      } else if (next != null) {
+        encode(next.getValue(), snapshot);
+        lastEncoded = next.getKey();
+      } else {
+        return true;
       }
     }
-    return !rest.hasNext();
+    return false;
+  }
+
+  private void encode(Link link, FieldWriter into) {
+    if (link.slice() != slice) { // else it has come since
+      link.encode(into);
+      link.encoded(slice);
+      encoded++;
+    }
   }
 
   /** Ends the snapshot: the count and the encoded links. */
@@ -242,13 +280,13 @@ public final class Links {
     into.putVarint(encoded);
     into.putBytes(snapshot.view());
     snapshot = null;
-    rest = null;
+    early.clear();
   }
 
   /** Gives a begun snapshot up. */
   public void abandonSnapshot() {
     snapshot = null;
-    rest = null;
+    early.clear();
   }
 
   /**
@@ -262,6 +300,7 @@ public final class Links {
     for (int i = 0; i < count; i++) {
       Link link = Link.decode(in, version);
       links.put(link.id(), link);
+      inOrder.put(link.id(), link);
       if (link.owner() != null) {
         byOwner.merge(link.owner(), 1, Integer::sum);
       }

@@ -109,7 +109,7 @@ final class DeliveryBench implements Decisions {
     for (int i = 0; i < count; i++) {
       ByteBuffer entry =
           entry(to, LaneCode.durable(4), first + i, bytes, expiryMillis, connectionId);
-      lane.entry(first + i, window.position(), entry.remaining());
+      lane.entry(first + i, window.position(), entry.remaining(), 0);
       journal.append(entry);
       window.put(entry);
     }

@@ -63,7 +63,7 @@ class DestinationTest {
     long first = lane.tail(shardEpoch);
     lane.append(first, count);
     for (int i = 0; i < count; i++) {
-      lane.entry(first + i, offset, 100);
+      lane.entry(first + i, offset, 100, 0);
       offset += 100;
     }
     return first;
@@ -404,7 +404,7 @@ class DestinationTest {
       DurableLane lane = to.durable(priority);
       long sequence = lane.tail(1);
       lane.append(sequence, 1);
-      lane.entry(sequence, offset, 100);
+      lane.entry(sequence, offset, 100, 0);
       offset += 100;
       lane.show();
     } else {
@@ -462,7 +462,7 @@ class DestinationTest {
     Subscription subscription = queue.queueSubscription();
     DurableLane high = queue.durable(9);
     high.append(high.tail(1), 1);
-    high.entry(EPOCH, offset, 100);
+    high.entry(EPOCH, offset, 100, 0);
     high.await(9_000, Mark.DURABLE);
     publish(queue, 9, false);
     publish(queue, 2, true);

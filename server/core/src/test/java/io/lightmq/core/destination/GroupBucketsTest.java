@@ -67,7 +67,7 @@ class GroupBucketsTest {
     DurableLane lane = queue.durable(4);
     long sequence = lane.tail(1);
     lane.append(sequence, 1);
-    lane.entry(sequence, offset, 100);
+    lane.entry(sequence, offset, 100, 0);
     offset += 100;
     lane.show();
     subscription.views().arrived(lane, sequence, message, 0, message.limit(), new Work());
@@ -225,7 +225,7 @@ class GroupBucketsTest {
     long first = lane.tail(1);
     int count = 1_000_000;
     lane.append(first, count);
-    lane.entry(first, 4096, 100);
+    lane.entry(first, 4096, 100, 0);
     lane.show();
     subscription.views().takeLagging();
     long before = direct.total();
@@ -268,7 +268,7 @@ class GroupBucketsTest {
     long first = lane.tail(1);
     int count = 20 * SequenceSet.BLOCK;
     lane.append(first, count);
-    lane.entry(first, 4096, 100);
+    lane.entry(first, 4096, 100, 0);
     lane.show();
     Cursor cursor = subscription.cursors().iterator().next();
     GroupLane ranges = new GroupLane(cursor, new SequenceSet(memory), 0, memory);

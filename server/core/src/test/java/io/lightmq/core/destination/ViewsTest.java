@@ -40,7 +40,7 @@ class ViewsTest {
     long first = lane.tail(1);
     lane.append(first, count);
     for (int i = 0; i < count; i++) {
-      lane.entry(first + i, offset, 100);
+      lane.entry(first + i, offset, 100, 0);
       offset += 100;
     }
     lane.show();

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** A broker on simulated loops and a simulated disk, with short words for what clients do. */
 public final class BrokerHarness {
@@ -32,6 +33,10 @@ public final class BrokerHarness {
   Shard.DestagingMaker destaging =
       (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false);
   MoveRecords.Maker moves = MoveRecords::new;
+
+  /** How {@link #replayedOtherwise} replays. */
+  ReplayedState.Replay replay = ShardState::apply;
+
   public BrokerSettings settings = settings(64 << 10);
   int releasedBytes;
   private int correlation;
@@ -187,6 +192,21 @@ public final class BrokerHarness {
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();
     return this;
+  }
+
+  /**
+   * What a state that is made of the disk alone has otherwise than the broker's, which has written
+   * all; null if nothing.
+   */
+  public @Nullable String replayedOtherwise() throws IOException {
+    ReplayedState replayed = ReplayedState.of(disk.copy(seed), settings, replay);
+    return StatePicture.of(broker.state(), replayed.fromOffset())
+        .firstDifference(StatePicture.of(replayed.state(), replayed.fromOffset()));
+  }
+
+  /** Whether all that the broker has recorded is written. */
+  public boolean isWritten() {
+    return broker.isWritten();
   }
 
   /** Asks for a checkpoint soon. */

@@ -6,6 +6,7 @@ import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.destination.UnloggedStore;
+import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
@@ -114,7 +115,7 @@ class OwnershipTest {
         new ShardState(new Destinations(new OffHeap(memory), new UnloggedStore(memory, 1 << 20)));
     StateSnapshot.decode(last.state(), state);
     for (ShardRecord record : records) {
-      state.apply(record);
+      state.apply(record, BatchBytes.NONE);
     }
     StateSnapshot amended = new StateSnapshot(state, Set.of());
     while (!amended.step()) {}

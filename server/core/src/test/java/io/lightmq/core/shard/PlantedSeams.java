@@ -2,12 +2,20 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
+import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.Part;
+import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.Wanted;
+import io.lightmq.wire.entry.Entry;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Faulty implementations of seams that only this package sees, planted into a harness. */
@@ -69,6 +77,70 @@ public final class PlantedSeams {
                 clientIds,
                 matchings,
                 settlesFirst);
+  }
+
+  /** A replay knows of each run only when its first message expires. */
+  public static void replayForgetsExpiries(BrokerHarness harness) {
+    harness.replay =
+        (state, record, bytes) -> {
+          Set<Long> forgotten = new HashSet<>();
+          forEachRun(record, run -> forgotten.addAll(expiriesButTheFirst(run)));
+          state.apply(record, at -> forgotten.contains(at) ? 0 : bytes.getLong(at));
+        };
+  }
+
+  private static Set<Long> expiriesButTheFirst(Published run) {
+    Set<Long> places = new HashSet<>();
+    long at = run.entries().offset();
+    for (int length : run.entries().lengths()) {
+      places.add(at + Entry.EXPIRY_AT);
+      at += length;
+    }
+    places.remove(run.entries().offset() + Entry.EXPIRY_AT);
+    return places;
+  }
+
+  /** A replay gives durable subscriptions also what they do not want. */
+  public static void replayForgetsWhatIsUnwanted(BrokerHarness harness) {
+    harness.replay = (state, record, bytes) -> state.apply(wantedByAll(record), bytes);
+  }
+
+  private static ShardRecord wantedByAll(ShardRecord record) {
+    if (record instanceof Committed all) {
+      return new Committed(
+          all.link(), all.number(), all.parts().stream().map(p -> (Part) wantedByAll(p)).toList());
+    }
+    return record instanceof Published run
+        ? new Published(
+            run.link(),
+            run.number(),
+            run.destinationId(),
+            run.lane(),
+            run.firstSequence(),
+            run.entries())
+        : record;
+  }
+
+  /** A replay applies acknowledgements that stand alone, and not those of transactions. */
+  public static void replayForgetsAcknowledgementsOfCommits(BrokerHarness harness) {
+    harness.replay =
+        (state, record, bytes) ->
+            state.apply(
+                record instanceof Committed all
+                    ? new Committed(
+                        all.link(),
+                        all.number(),
+                        all.parts().stream().filter(part -> !(part instanceof Acked)).toList())
+                    : record,
+                bytes);
+  }
+
+  private static void forEachRun(ShardRecord record, Consumer<Published> taker) {
+    if (record instanceof Published run) {
+      taker.accept(run);
+    } else if (record instanceof Committed all) {
+      all.parts().forEach(part -> forEachRun(part, taker));
+    }
   }
 
   private static final class TwoRecords extends MoveRecords {

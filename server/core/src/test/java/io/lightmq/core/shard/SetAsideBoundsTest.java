@@ -12,6 +12,7 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.destination.UnloggedStore;
+import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.record.ShardRecord.SetAside;
 import io.lightmq.core.shard.Command.Subscribe;
@@ -74,7 +75,7 @@ class SetAsideBoundsTest {
     for (int i = 0; i < aside; i++) {
       ranges.add(new SequenceRange(4, first + 2L * i, 1));
     }
-    state.apply(new SetAside(id, AsideAction.SET_ASIDE, ranges, "test"));
+    state.apply(new SetAside(id, AsideAction.SET_ASIDE, ranges, "test"), BatchBytes.NONE);
     StateSnapshot amended = new StateSnapshot(state, Set.of());
     while (!amended.step()) {}
     store.publish(

@@ -285,7 +285,8 @@ final class BrokerSimulation {
     }
     for (int number = 0; number < steps; number++) {
       if (only == null || only.contains(number)) {
-        guarded(number, this::step);
+        int step = number;
+        guarded(step, () -> step(step));
       }
     }
     guarded(ENDING, this::end);
@@ -305,7 +306,12 @@ final class BrokerSimulation {
     }
   }
 
-  private void step() throws IOException {
+  private void step(int number) throws IOException {
+    act();
+    world.stepped(number);
+  }
+
+  private void act() throws IOException {
     Action action = anyAction();
     if (quiet && action.forces()) {
       beQuiet();

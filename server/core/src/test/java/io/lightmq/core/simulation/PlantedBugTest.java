@@ -2,6 +2,7 @@ package io.lightmq.core.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.shard.PlantedSeams;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -155,6 +156,26 @@ class PlantedBugTest {
   @Test
   void aMoveThatIsSettledAfterTheRecordOfItsTargetIsFound() {
     isFoundBy(() -> new Plants.MovesInTwoRecords(false), "OnceByNumber");
+  }
+
+  @Test
+  void aReplayThatForgetsWhenTheSecondMessageOfARunExpiresIsFound() {
+    isFoundBy(
+        () -> new Plants.ReplayForgets(PlantedSeams::replayForgetsExpiries), "ReplayedAsItLived");
+  }
+
+  @Test
+  void aReplayThatForgetsWhatASubscriptionDoesNotWantIsFound() {
+    isFoundBy(
+        () -> new Plants.ReplayForgets(PlantedSeams::replayForgetsWhatIsUnwanted),
+        "ReplayedAsItLived");
+  }
+
+  @Test
+  void aReplayThatForgetsWhatACommitAcknowledgesIsFound() {
+    isFoundBy(
+        () -> new Plants.ReplayForgets(PlantedSeams::replayForgetsAcknowledgementsOfCommits),
+        "ReplayedAsItLived");
   }
 
   // ---- what clients see ----

@@ -15,6 +15,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The planted bugs, each a fault at one seam. */
@@ -438,6 +439,19 @@ final class Plants {
     @Override
     void prepare(BrokerHarness harness) {
       PlantedSeams.moveInTwoRecords(harness, settlesFirst);
+    }
+  }
+
+  static final class ReplayForgets extends Plant {
+    private final Consumer<BrokerHarness> what;
+
+    ReplayForgets(Consumer<BrokerHarness> what) {
+      this.what = what;
+    }
+
+    @Override
+    void prepare(BrokerHarness harness) {
+      what.accept(harness);
     }
   }
 

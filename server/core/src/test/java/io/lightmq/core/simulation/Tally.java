@@ -7,6 +7,7 @@ final class Tally {
   private int histories;
   private int ends;
   private int overflowed;
+  private int replays;
   long messages;
   long arrivals;
   long again;
@@ -18,12 +19,14 @@ final class Tally {
   void add(World world) {
     histories++;
     ends += world.ends();
+    replays += world.replays();
     overflowed += world.overflowFiles() > 0 ? 1 : 0;
     world.ledger.count(this);
   }
 
   void checkThatMuchHappened() {
     assertThat(ends).as("ends of the broker").isGreaterThan(2 * histories);
+    assertThat(replays).as("replays beside the broker").isGreaterThan(2 * histories);
     assertThat(overflowed).as("histories with overflow").isGreaterThan(histories / 3);
     assertThat(messages).as("messages").isGreaterThan(80L * histories);
     assertThat(arrivals).as("arrivals").isGreaterThan(60L * histories);
@@ -36,11 +39,12 @@ final class Tally {
 
   @Override
   public String toString() {
-    return ("%d histories: %d ends of the broker, %d with overflow, %d messages, %d arrivals, %d of"
+    return ("%d histories: %d ends of the broker, %d replays, %d with overflow, %d messages, %d arrivals, %d of"
             + " them again, %d acknowledged, %d letters, %d sent back, %d commits that happened")
         .formatted(
             histories,
             ends,
+            replays,
             overflowed,
             messages,
             arrivals,

@@ -29,6 +29,9 @@ final class World {
   private static final int TOLD_LAST = 4_000;
   private static final long MOST_TURNS = 300_000;
 
+  /** One step in so many is followed by a look at what a replay would give. */
+  private static final int REPLAYED = 48;
+
   final long seed;
   final Set<Feature> features;
   final Plant plant;
@@ -48,6 +51,7 @@ final class World {
   private final List<Long> latestWallMillis = new ArrayList<>();
   private long connections;
   private int ends;
+  private int replays;
 
   World(long seed, Set<Feature> features, Plant plant) {
     this.seed = seed;
@@ -83,6 +87,32 @@ final class World {
   /** A step of the history begins. */
   void step(int number) {
     random.setSeed(mixed(seed, number));
+  }
+
+  /**
+   * Behind a step: in some of them what lies on the disk is replayed beside the broker. Which ones
+   * does not depend on what is random, so that a history stays the same.
+   */
+  void stepped(int number) throws IOException {
+    if (Math.floorMod(mixed(seed, ~number), REPLAYED) == 0) {
+      rest();
+      if (harness.isWritten()) {
+        replaysAsItLived("behind step " + number);
+      }
+    }
+  }
+
+  private void replaysAsItLived(String when) throws IOException {
+    replays++;
+    String difference = harness.replayedOtherwise();
+    if (difference != null) {
+      throw new Oracle.Violation("ReplayedAsItLived", when + ", " + difference);
+    }
+  }
+
+  /** How often what lies on the disk was replayed beside the broker. */
+  int replays() {
+    return replays;
   }
 
   boolean has(Feature feature) {
@@ -278,6 +308,7 @@ final class World {
       long wall = wallMillis();
       harness.close();
       latestWallMillis.add(wall);
+      replaysAsItLived("behind an orderly end");
       ended(false);
     } catch (PowerCut cut) {
       end(true);

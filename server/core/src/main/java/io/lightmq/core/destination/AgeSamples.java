@@ -1,4 +1,4 @@
-package io.lightmq.core.shard;
+package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
 import java.util.Arrays;
@@ -21,6 +21,11 @@ final class AgeSamples {
   private long[] millis = new long[FIRST];
   private int size;
   private long gapMillis = MIN_GAP_MILLIS;
+  private boolean looked;
+  private long lookedMillis;
+
+  /** Whether it was known for which messages nobody will ask, so that the first is not the first. */
+  private boolean forgot;
 
   /** A message came, behind all that came before. */
   void sample(long sequence, long nowMillis) {
@@ -45,16 +50,30 @@ final class AgeSamples {
     millis[size++] = nowMillis;
   }
 
-  /** When a message came, or somewhat earlier; 0 if not known. */
+  /**
+   * Whether it is time again to say below which message nobody will ask; once a second of the time
+   * at which messages come, so that it depends on these alone.
+   */
+  boolean mayForget(long nowMillis) {
+    if (size == 0 || (looked && Math.abs(nowMillis - lookedMillis) < MIN_GAP_MILLIS)) {
+      return false;
+    }
+    looked = true;
+    lookedMillis = nowMillis;
+    return true;
+  }
+
+  /** When a message came, or somewhat earlier; 0 if not known; later if it was forgotten. */
   long cameAt(long sequence) {
     int at = floor(sequence);
-    return at < 0 ? 0 : millis[at];
+    return at >= 0 ? millis[at] : forgot ? millis[0] : 0;
   }
 
   /** Nobody will ask for messages before this one. */
   void forgetBelow(long sequence) {
     int at = floor(sequence);
     if (at > 0) {
+      forgot = true;
       System.arraycopy(sequences, at, sequences, 0, size - at);
       System.arraycopy(millis, at, millis, 0, size - at);
       size -= at;
@@ -65,5 +84,14 @@ final class AgeSamples {
   private int floor(long sequence) {
     int at = Arrays.binarySearch(sequences, 0, size, sequence);
     return at >= 0 ? at : -at - 2;
+  }
+
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder("a sample each ").append(gapMillis).append(" ms:");
+    for (int i = 0; i < size; i++) {
+      text.append(' ').append(Long.toHexString(sequences[i])).append('@').append(millis[i]);
+    }
+    return text.toString();
   }
 }

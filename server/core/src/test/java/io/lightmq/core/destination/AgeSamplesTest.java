@@ -1,4 +1,4 @@
-package io.lightmq.core.shard;
+package io.lightmq.core.destination;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,8 +27,19 @@ class AgeSamplesTest {
     assertThat(samples.cameAt(4)).isZero();
     assertThat(samples.cameAt(6)).isEqualTo(1_000);
     samples.forgetBelow(8);
-    assertThat(samples.cameAt(6)).isZero();
+    assertThat(samples.cameAt(6)).as("of one whom nothing durable needs").isEqualTo(2_000);
     assertThat(samples.cameAt(8)).isEqualTo(2_000);
     assertThat(samples.cameAt(20)).isEqualTo(3_000);
+  }
+
+  @Test
+  void onceASecondOfTheMessagesItIsAskedWhatNobodyNeeds() {
+    AgeSamples samples = new AgeSamples();
+    assertThat(samples.mayForget(5_000)).as("nothing is known").isFalse();
+    samples.sample(5, 5_000);
+    assertThat(samples.mayForget(5_001)).isTrue();
+    assertThat(samples.mayForget(6_000)).isFalse();
+    assertThat(samples.mayForget(6_001)).isTrue();
+    assertThat(samples.mayForget(0)).as("the clock was set back").isTrue();
   }
 }
