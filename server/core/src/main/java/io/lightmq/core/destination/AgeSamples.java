@@ -24,7 +24,9 @@ final class AgeSamples {
   private boolean looked;
   private long lookedMillis;
 
-  /** Whether it was known for which messages nobody will ask, so that the first is not the first. */
+  /**
+   * Whether it was known for which messages nobody will ask, so that the first is not the first.
+   */
   private boolean forgot;
 
   /** A message came, behind all that came before. */

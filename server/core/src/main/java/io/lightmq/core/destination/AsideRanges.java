@@ -143,13 +143,12 @@ final class AsideRanges {
   }
 
   /**
-   * Varint ranges, each: varint distance from the end of the one before, varint length; without what
-   * lies below a sequence.
+   * Varint ranges, each: varint distance from the end of the one before, varint length; without
+   * what lies below a sequence.
    */
   void encode(DataOutput out, long below) throws IOException {
     long first = nextPresent(below, Long.MAX_VALUE);
-    Map<Long, Long> rest =
-        first == Long.MAX_VALUE ? Map.of() : ends.tailMap(ends.floorKey(first));
+    Map<Long, Long> rest = first == Long.MAX_VALUE ? Map.of() : ends.tailMap(ends.floorKey(first));
     Formats.writeVarint(out, rest.size());
     long behind = 0;
     for (Map.Entry<Long, Long> each : rest.entrySet()) {

@@ -370,10 +370,10 @@ final class Cursor {
   }
 
   /**
-   * Without what lies below a sequence: byte version 2, long start, the sets acknowledged, touched and flagged; then runs of delivered
-   * messages (what is in flight to a consumer counts as seen once at least): varint distance from
-   * the run before + 1, varint length, byte deliveries; a 0 ends them. Runs of attempted messages
-   * follow in the same way.
+   * Without what lies below a sequence: byte version 2, long start, the sets acknowledged, touched
+   * and flagged; then runs of delivered messages (what is in flight to a consumer counts as seen
+   * once at least): varint distance from the run before + 1, varint length, byte deliveries; a 0
+   * ends them. Runs of attempted messages follow in the same way.
    */
   void encode(DataOutput out, long below) throws IOException {
     out.writeByte(VERSION);

@@ -42,8 +42,8 @@ public final class DurableLane extends Lane {
   }
 
   /**
-   * Where an appended entry lies in the journal, rising by sequence and offset, and when it expires,
-   * 0 for never.
+   * Where an appended entry lies in the journal, rising by sequence and offset, and when it
+   * expires, 0 for never.
    */
   public void entry(long sequence, long journalOffset, int bytes, long expiryMillis) {
     runs.append(sequence, journalOffset, bytes);

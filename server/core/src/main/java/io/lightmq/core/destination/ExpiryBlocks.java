@@ -8,11 +8,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * When the first message of each block of 4096 of a lane expires: a block is in it only if something
- * in it does. What says so costs memory per block, not per message.
+ * When the first message of each block of 4096 of a lane expires: a block is in it only if
+ * something in it does. What says so costs memory per block, not per message.
  *
- * <p>What the messages say is state, and comes by them alone. When a block is looked at next depends
- * on who has looked and when; that is beside it, in no snapshot, and begins anew with each start.
+ * <p>What the messages say is state, and comes by them alone. When a block is looked at next
+ * depends on who has looked and when; that is beside it, in no snapshot, and begins anew with each
+ * start.
  */
 @OwnedBy("shard")
 final class ExpiryBlocks {

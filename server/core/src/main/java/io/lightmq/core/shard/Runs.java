@@ -232,7 +232,9 @@ final class Runs {
     }
   }
 
-  /** Copies a checked run into an unlogged lane, for those who want it; {@link Unrecorded} follows. */
+  /**
+   * Copies a checked run into an unlogged lane, for those who want it; {@link Unrecorded} follows.
+   */
   void store(UnloggedLane lane, long first, EntryStamp stamp, LaneRun run) {
     ByteBuffer messages = run.messages();
     int subscriptions = lane.destination().subscriptions().size();

@@ -31,9 +31,9 @@ import java.util.TreeMap;
  * offset is known by their ids, and which are encoded they know themselves.
  *
  * <p>The slices depend on the records up to the offset alone and not on when what was encoded or
- * looked up: destinations, subscriptions and links rise by id. Three things in them are in no record
- * and an owner's own, for a clean start to go on with: how often a message was delivered, what of it
- * is in flight, and the numbers of a link's runs that went into unlogged lanes.
+ * looked up: destinations, subscriptions and links rise by id. Three things in them are in no
+ * record and an owner's own, for a clean start to go on with: how often a message was delivered,
+ * what of it is in flight, and the numbers of a link's runs that went into unlogged lanes.
  *
  * <pre>
  * slice 0: byte version 4, varint shard epoch, byte stopped, varint next destination id,

@@ -6,9 +6,9 @@ import io.lightmq.core.runtime.OwnedBy;
 
 /**
  * What follows from a run that was just appended to a lane and stands in no record, so that {@link
- * ShardState#apply} does not know it and no start brings it back: who does not want which of it,
- * as far as no record says so, and what the views of consumers are shown. A run of an unlogged lane
- * is in no record at all. This is the one place beside the state that is fed with runs.
+ * ShardState#apply} does not know it and no start brings it back: who does not want which of it, as
+ * far as no record says so, and what the views of consumers are shown. A run of an unlogged lane is
+ * in no record at all. This is the one place beside the state that is fed with runs.
  */
 @OwnedBy("shard")
 final class Unrecorded {

@@ -52,7 +52,6 @@ public final class DestinationPicture {
     }
   }
 
-
   private void take(DurableLane lane) {
     String of = "lane " + lane.code() + " ";
     long from = destination.firstNeeded(lane);

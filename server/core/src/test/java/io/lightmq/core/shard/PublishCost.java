@@ -64,10 +64,7 @@ final class PublishCost {
     ByteBuffer all = ByteBuffer.allocate(count * 300);
     for (int i = 0; i < count; i++) {
       MessageWriter writer = new MessageWriter(1 << 10);
-      writer
-          .start(BodyType.TEXT, 4, true, timeToLive, 0)
-          .textBody("x".repeat(160))
-          .finish();
+      writer.start(BodyType.TEXT, 4, true, timeToLive, 0).textBody("x".repeat(160)).finish();
       byte[] bytes = writer.toByteArray();
       all.putInt(bytes.length).put(bytes);
     }
@@ -76,7 +73,8 @@ final class PublishCost {
 
   private void publish(LaneRun run) {
     DurableLane lane = queue.durable(4);
-    EntryStamp stamp = new EntryStamp(lane.code(), Entry.PERSISTENT, 1, 1_000_000 + number, 7, USER);
+    EntryStamp stamp =
+        new EntryStamp(lane.code(), Entry.PERSISTENT, 1, 1_000_000 + number, 7, USER);
     recorder.publish(LINK, ++number, lane, stamp, run);
     if (batch.isFull()) {
       batch.end(null);

@@ -18,10 +18,8 @@ import org.junit.jupiter.api.Test;
 
 /** Whatever records say of the state, a state that has nothing but the records says too. */
 class ReplayTest {
-  private static final DestinationName QUEUE =
-      new DestinationName(DestinationKind.QUEUE, "orders");
-  private static final DestinationName TOPIC =
-      new DestinationName(DestinationKind.TOPIC, "prices");
+  private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "orders");
+  private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "prices");
 
   private final BrokerHarness harness = new BrokerHarness(11);
   private FakePeer peer;
@@ -51,8 +49,7 @@ class ReplayTest {
 
   private void send(long destination, Command.Bytes messages, int count) {
     int c = harness.nextCorrelation();
-    harness.broker.submit(
-        new Command.Publish(peer, c, destination, ++number, count, messages));
+    harness.broker.submit(new Command.Publish(peer, c, destination, ++number, count, messages));
     assertThat(harness.receipt(peer, c)).isEqualTo(FaultCode.OK);
   }
 
@@ -85,8 +82,7 @@ class ReplayTest {
             .put(harness.bytes(true, 60_000, "late").buffer())
             .put(harness.bytes(true, 10_000, "soon").buffer())
             .flip();
-    harness.broker.submit(
-        new Command.Publish(peer, c, queue, ++number, 2, harness.bytes(mixed)));
+    harness.broker.submit(new Command.Publish(peer, c, queue, ++number, 2, harness.bytes(mixed)));
     assertThat(harness.receipt(peer, c)).isEqualTo(FaultCode.OK);
     assertThat(replayedOtherwise()).contains("QUEUE", "orders", "lane 4 expiry blocks");
   }
@@ -115,8 +111,7 @@ class ReplayTest {
     assertThat(received).isNotEmpty();
     replaysAsItLived(); // the block is touched
     FakePeer.Received first = received.get(0);
-    harness.acknowledge(
-        peer, 1, queue, new SequenceRange(first.lane(), first.sequence(), 1));
+    harness.acknowledge(peer, 1, queue, new SequenceRange(first.lane(), first.sequence(), 1));
     replaysAsItLived();
     harness.checkpoint();
     replaysAsItLived();
@@ -155,8 +150,7 @@ class ReplayTest {
     replaysAsItLived();
     assertThat(queue).isPositive();
     subscriptionsThatDiffer();
-    harness.admin(
-        "destination.delete", Map.of("kind", "queue", "name", "orders", "force", "true"));
+    harness.admin("destination.delete", Map.of("kind", "queue", "name", "orders", "force", "true"));
     replaysAsItLived();
   }
 }

@@ -43,8 +43,7 @@ record ReplayedState(ShardState state, long fromOffset) {
       restore(snapshot, state);
     }
     long from = snapshot == null ? 0 : snapshot.offset();
-    LocalJournal journal =
-        new LocalJournal(copy, loops, settings.journal(), identity.storeId());
+    LocalJournal journal = new LocalJournal(copy, loops, settings.journal(), identity.storeId());
     journal.start(from, new Replaying(state, replay));
     loops.crash();
     return new ReplayedState(state, from);

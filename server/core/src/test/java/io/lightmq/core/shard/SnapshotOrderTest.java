@@ -41,8 +41,9 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /**
- * The state in a snapshot depends on the records before it alone: not on who looked up what, on when
- * a checkpoint trimmed, on what came while it was encoded, nor on who consumed from memory only.
+ * The state in a snapshot depends on the records before it alone: not on who looked up what, on
+ * when a checkpoint trimmed, on what came while it was encoded, nor on who consumed from memory
+ * only.
  */
 class SnapshotOrderTest {
   private static final long FIRST = 1L << 32;

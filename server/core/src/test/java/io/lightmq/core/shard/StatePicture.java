@@ -11,17 +11,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that records make of a shard's state, so that a state that lived and one that was replayed can
- * be compared whole. What they may differ in, and why:
+ * All that records make of a shard's state, so that a state that lived and one that was replayed
+ * can be compared whole. What they may differ in, and why:
  *
  * <ul>
  *   <li>What is in no record: temporary destinations, plain subscriptions, unlogged lanes,
  *       consumers, views, what is in flight or visible, waits, the keys of unlogged messages, when
  *       links were used and by which connection. It goes with the process.
- *   <li>How often a message was delivered: a snapshot keeps it, and a start behind anything but that
- *       snapshot flags whatever lies in touched blocks instead.
- *   <li>The numbers of runs that went into unlogged lanes: a snapshot has those that it saw, so what
- *       is replayed has at least those of records and at most those that lived.
+ *   <li>How often a message was delivered: a snapshot keeps it, and a start behind anything but
+ *       that snapshot flags whatever lies in touched blocks instead.
+ *   <li>The numbers of runs that went into unlogged lanes: a snapshot has those that it saw, so
+ *       what is replayed has at least those of records and at most those that lived.
  *   <li>The ages of messages behind a snapshot, which does not have them.
  *   <li>Whether an entry lies in the journal or in a segment, below the snapshot's offset: a
  *       destination is switched over some turns after the snapshot was published.
