@@ -1,5 +1,6 @@
 package io.lightmq.core;
 
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
@@ -9,6 +10,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -17,9 +19,12 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.spi.Journal;
+import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /** The picture of the broker core: what may depend on what, and who may touch threads and files. */
 @AnalyzeClasses(packages = "io.lightmq.core", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -117,6 +122,55 @@ class ArchitectureTest {
           .orShould()
           .dependOnClassesThat()
           .areAssignableTo(java.util.concurrent.ExecutorService.class);
+
+  /** What has messages written; a message may come in by one door only. */
+  private static final Set<String> WRITERS =
+      Set.of(
+          "Recorder.publish",
+          "Recorder.begin",
+          "Recorder$Compound.publish",
+          "Recorder$Compound.acknowledge",
+          "Recorder$Compound.end",
+          "UnloggedWriter.store",
+          "Subscribing.create(MissingQueue)");
+
+  @ArchTest
+  static final ArchRule messagesLandByOneDoor =
+      noClasses()
+          .that()
+          .doNotHaveFullyQualifiedName("io.lightmq.core.shard.Landing")
+          .should()
+          .callMethodWhere(
+              describe(
+                  "has messages written",
+                  call ->
+                      call.getTargetOwner().getPackageName().endsWith(".core.shard")
+                          && WRITERS.contains(name(call))))
+          .because("Landing.carryOut is the one caller of what writes messages");
+
+  @ArchTest
+  static final ArchRule unloggedMessagesAreWrittenInOnePlace =
+      noClasses()
+          .that()
+          .resideInAPackage("..core.shard..")
+          .and()
+          .doNotHaveFullyQualifiedName("io.lightmq.core.shard.UnloggedWriter")
+          .should()
+          .callMethodWhere(
+              describe(
+                  "appends to an unlogged lane",
+                  call ->
+                      call.getTargetOwner().isAssignableTo(UnloggedLane.class)
+                          && call.getName().equals("append")));
+
+  private static String name(JavaMethodCall call) {
+    String owner = call.getTargetOwner().getFullName();
+    String name = owner.substring(owner.lastIndexOf('.') + 1) + "." + call.getName();
+    List<JavaClass> given = call.getTarget().getRawParameterTypes();
+    return call.getName().equals("create") && given.size() == 1
+        ? name + "(" + given.get(0).getSimpleName() + ")"
+        : name;
+  }
 
   @ArchTest
   static final ArchRule ownedTypesHoldNoLocks =

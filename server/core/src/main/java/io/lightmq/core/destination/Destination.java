@@ -144,6 +144,11 @@ public final class Destination {
     return bytes;
   }
 
+  /** The same for a queue that is not there. */
+  public static long laneBytesOfNewQueue(int priorities) {
+    return (long) (NamedHeap.LANE + NamedHeap.CURSOR) * Integer.bitCount(priorities);
+  }
+
   private long laneBytes() {
     return NamedHeap.LANE + (long) NamedHeap.CURSOR * subscriptions.size();
   }

@@ -27,7 +27,7 @@ public final class Broker implements AutoCloseable {
       Disk disk,
       Loops loops,
       Shard.DestagingMaker destaging,
-      MoveRecords.Maker moves)
+      Landing.Maker landings)
       throws IOException {
     this.clock = loops.clock();
     this.loop = loops.open("shard");
@@ -40,7 +40,7 @@ public final class Broker implements AutoCloseable {
             queue,
             store -> new LocalJournal(disk, loops, settings.journal(), store),
             destaging,
-            moves);
+            landings);
   }
 
   /**
@@ -57,7 +57,7 @@ public final class Broker implements AutoCloseable {
             disk,
             loops,
             (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false),
-            MoveRecords::new);
+            Landing::new);
     await(broker.ready());
     return broker;
   }
@@ -68,9 +68,9 @@ public final class Broker implements AutoCloseable {
       Disk disk,
       Loops loops,
       Shard.DestagingMaker destaging,
-      MoveRecords.Maker moves)
+      Landing.Maker landings)
       throws IOException {
-    Broker broker = new Broker(settings, disk, loops, destaging, moves);
+    Broker broker = new Broker(settings, disk, loops, destaging, landings);
     broker.shard.begin();
     return broker;
   }

@@ -129,9 +129,9 @@ final class DeadLetters {
       Map<String, @Nullable Object> facts,
       Reason reason) {
     if (queue == null) {
-      return new Mover.Goal(null, ByteBuffer.allocate(0), 0, reason);
+      return Mover.Goal.nowhere(reason);
     }
-    Destination to = subscribing.resolveOwn(ClientText.destination(DestinationKind.QUEUE, queue));
+    Target to = subscribing.target(ClientText.destination(DestinationKind.QUEUE, queue), true);
     int at = Entry.messageOffset(entry, 0);
     int bytes = Entry.messageBytes(entry, 0);
     ByteBuffer message = entry.slice(at, bytes);
@@ -152,7 +152,6 @@ final class DeadLetters {
 
   private final class Exhausted implements Mover.Errand {
     private final @Nullable LastConsumer last;
-    private int attempts;
 
     Exhausted(@Nullable LastConsumer last) {
       this.last = last;
@@ -169,7 +168,7 @@ final class DeadLetters {
       if (!from.isExhausted(lane, sequence)) {
         return null; // its settings have changed meanwhile
       }
-      attempts = from.attempts(lane, sequence);
+      int attempts = from.attempts(lane, sequence);
       Map<String, @Nullable Object> facts = facts(from, MAX_ATTEMPTS, attempts);
       if (last != null) {
         facts.put(CONSUMER_USER, last.user());
@@ -181,19 +180,20 @@ final class DeadLetters {
           facts.put(EXCEPTION, last.exception());
         }
       }
-      return goal(from.destination().settings().deadLetter(), entry, facts, Reason.MOVED);
+      return goal(from.destination().settings().deadLetter(), entry, facts, Reason.MOVED)
+          .after(attempts);
     }
 
     @Override
     public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {
       counters.deadLettered(from.destination().id(), from.id());
       DestinationSettings settings = from.destination().settings();
-      Destination to = goal.to();
+      Target to = goal.to();
       log.warn(
           "A message of {} is a dead letter after {} attempts (max-attempts = {}, redelivery-delay"
               + " = {}) and {}; last consumer {}, exception {}",
           from.destination().name().shown(),
-          attempts,
+          goal.attempts(),
           settings.maxAttempts(),
           settings.redelivery(),
           to == null ? "is dropped, as dead-letter = none says" : "goes to " + to.name().shown(),

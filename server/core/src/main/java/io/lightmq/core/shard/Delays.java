@@ -4,14 +4,11 @@ import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
-import io.lightmq.wire.entry.FaultCode;
-import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -148,63 +145,15 @@ final class Delays {
     return hour;
   }
 
-  /** The run's messages by where they go now: the destination itself or the holder of an hour. */
-  Map<Destination, Runs.Checked> split(Destination destination, Runs.Checked run) {
-    Map<Long, List<Integer>> byHour = new LinkedHashMap<>();
-    ByteBuffer messages = run.messages();
-    int at = messages.position();
-    for (int i = 0; i < run.count(); i++) {
-      long delay = MessageReader.deliveryDelayMillis(messages, at + 4);
-      long hour = delay <= 0 ? -1 : time.after(time.arrivedMillis(), delay) / DueHour.HOUR_MILLIS;
-      byHour.computeIfAbsent(hour, key -> new ArrayList<>()).add(at);
-      at += 4 + messages.getInt(at);
-    }
-    checkRoom(destination, byHour.keySet());
-    Map<Destination, Runs.Checked> split = new LinkedHashMap<>();
-    byHour.forEach(
-        (hour, places) ->
-            split.put(hour < 0 ? destination : holder(hour, destination), run.only(places)));
-    return split;
+  /** How many hours have a holder, counted for each destination. */
+  int hours() {
+    return hours.size();
   }
 
-  private void checkRoom(Destination destination, Set<Long> wanted) {
-    int more = 0;
-    for (long hour : wanted) {
-      boolean known =
-          hour < 0 || state.destinations().find(DueHour.name(hour, destination.id())) != null;
-      more += known ? 0 : 1;
-    }
-    if (more > 0 && hours.size() + more > MAX_HOURS) {
-      throw new Refusal(
-          FaultCode.LIMIT_REACHED,
-          "delayed messages wait for "
-              + hours.size()
-              + " different hours, counted for each destination, and these would be "
-              + more
-              + " more; the limit is "
-              + MAX_HOURS
-              + ": send with delays that end in fewer different hours, or when some are over");
-    }
-  }
-
-  private Destination holder(long hour, Destination destination) {
-    Destination known = state.destinations().find(DueHour.name(hour, destination.id()));
-    if (known != null) {
-      return known;
-    }
-    DestinationSettings settings =
-        destination.settings().with(Map.of("max-attempts", "0", "expiry", "none"));
-    Destination holder = subscribing.create(DueHour.name(hour, destination.id()), settings);
-    DueHour made = know(holder);
-    if (made != null) {
-      made.cameMillis = time.millis();
-    }
-    return holder;
-  }
-
-  /** Messages were put under a holder. */
+  /** Messages were put under a holder, which may be new. */
   void came(Destination holder) {
-    DueHour hour = hours.get(holder.id());
+    DueHour known = hours.get(holder.id());
+    DueHour hour = known == null ? know(holder) : known;
     if (hour != null) {
       hour.cameMillis = time.millis();
       if (hour.opened) {
@@ -448,7 +397,8 @@ final class Delays {
     public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
       Destination to = state.destinations().find(hour.destinationId());
       ByteBuffer message = entry.slice(Entry.messageOffset(entry, 0), Entry.messageBytes(entry, 0));
-      return new Mover.Goal(to, message, Entry.expiryMillis(entry, 0), Reason.MOVED);
+      return new Mover.Goal(
+          to == null ? null : Target.of(to), message, Entry.expiryMillis(entry, 0), Reason.MOVED);
     }
 
     @Override
@@ -476,9 +426,7 @@ final class Delays {
     @Override
     public Mover.Goal decide(Subscription from, int lane, long sequence, ByteBuffer entry) {
       Destination of = state.destinations().find(hour.destinationId());
-      return of == null
-          ? new Mover.Goal(null, ByteBuffer.allocate(0), 0, Reason.EXPIRED)
-          : deadLetters.expiredBefore(of, entry);
+      return of == null ? Mover.Goal.nowhere(Reason.EXPIRED) : deadLetters.expiredBefore(of, entry);
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.Destination.Placement;
+import io.lightmq.core.destination.Filter;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
 import io.lightmq.core.transaction.Link;
@@ -10,8 +10,10 @@ import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +34,12 @@ final class Intake {
   private final Recorder recorder;
   private final Sessions sessions;
   private final Settlements settlements;
-  private final Ready ready;
   private final TurnTime time;
   private final Placing placing;
   private final Receipts receipts;
   private final Transactions transactions;
+  private final DelayedRuns delayed;
+  private final Landing landing;
   private final Attempts attempts;
   private final Admission admission;
   private final Matchings matchings;
@@ -51,11 +54,12 @@ final class Intake {
       Recorder recorder,
       Sessions sessions,
       Settlements settlements,
-      Ready ready,
       TurnTime time,
       Placing placing,
       Receipts receipts,
       Transactions transactions,
+      DelayedRuns delayed,
+      Landing landing,
       Attempts attempts,
       Admission admission,
       Matchings matchings,
@@ -70,11 +74,12 @@ final class Intake {
     this.recorder = recorder;
     this.sessions = sessions;
     this.settlements = settlements;
-    this.ready = ready;
     this.time = time;
     this.placing = placing;
     this.receipts = receipts;
     this.transactions = transactions;
+    this.delayed = delayed;
+    this.landing = landing;
     this.attempts = attempts;
     this.early = new EarlyCommits(sessions);
   }
@@ -241,55 +246,46 @@ final class Intake {
   }
 
   private boolean decide(PeerSession session, Link link, Command.Publish command, boolean overdue) {
-    time.arrived(command.arrivedMillis());
+    Landing.Planned planned = plan(session, link, command);
+    if (planned instanceof Landing.Wait wait) {
+      placing.wantRoom();
+      if (overdue) {
+        throw placing.memoryFull(wait.bytes(), MAX_HELD_MILLIS);
+      }
+      return false;
+    }
+    Plan plan = (Plan) planned;
+    if (plan.mark() == null && !admittedUnlogged(plan, command)) {
+      return false;
+    }
+    receipts.answerBehind(landing.carryOut(plan), session.peer(), command.correlation());
+    return true;
+  }
+
+  /** Plans a run; changes nothing. */
+  Landing.Planned plan(PeerSession session, Link link, Command.Publish command) {
     Runs.Checked run = placing.check(session, command.count(), command.messages().buffer());
-    Destination destination = state.destinations().find(command.destinationId());
-    if (destination == null) {
+    Destination to = state.destinations().find(command.destinationId());
+    if (to == null) {
       throw new Refusal(FaultCode.DESTINATION_GONE, Placing.goneText(command.destinationId()));
     }
-    boolean persistent = command.number() > 0;
+    long number = command.number();
+    Sender sender = Sender.of(session, command.arrivedMillis(), number > 0, time);
+    Map<Filter, BitSet> known = matchings.of(command, 0);
     if (run.delayed()) {
-      if (persistent) {
-        placing.checkDisk();
-      }
-      boolean taken = transactions.decide(session, link, command, destination, run);
-      if (!taken && overdue) {
-        throw placing.memoryFull(run.entryBytes(), MAX_HELD_MILLIS);
-      }
-      return taken;
+      return delayed.plan(link.id(), number, sender, to, run, known);
     }
-    Runs.Checked wanted = placing.select(session, destination, run, matchings.of(command, 0));
-    Placement placement = Placing.placement(destination, persistent, wanted);
-    placing.checkLanes(destination, placement, wanted.priorities());
-    if (placement == Placement.DURABLE) {
-      placing.checkDisk();
-      placing.storeDurable(session, link.id(), command.number(), destination, wanted);
-      receipts.answer(destination.settings().tier().mark(), session.peer(), command.correlation());
-    } else {
-      if (placement == Placement.UNLOGGED && !placing.fits(wanted.count(), wanted.entryBytes())) {
-        if (overdue) {
-          throw placing.memoryFull(wanted.entryBytes(), MAX_HELD_MILLIS);
-        }
-        return false;
-      }
-      Mark awaited =
-          placement == Placement.UNLOGGED ? destination.awaited(wanted.priorities()) : null;
-      if (awaited != null && !admitted(Journal.Batch.HEADER_BYTES, false)) {
-        return false;
-      }
-      if (placement == Placement.UNLOGGED) {
-        placing.storeUnlogged(session, destination, persistent, wanted);
-        Placing.showUnlogged(destination, wanted.priorities());
-        ready.add(destination);
-      }
-      if (persistent) {
-        recorder.changing();
-        state.links().takenUnlogged(link.id(), command.number());
-      }
-      receipts.answerBehind(awaited, session.peer(), command.correlation());
+    Runs.Checked wanted = placing.select(sender, to, run, known);
+    return landing.plan(link.id(), number, sender, to, run, wanted);
+  }
+
+  /** Whether there is room for what a run records that goes into memory only. */
+  private boolean admittedUnlogged(Plan plan, Command.Publish command) {
+    long created = plan.batchBytes();
+    if (created > 0 && command.number() == 0 && !admitted(created, true)) {
+      return false; // no room was asked for it before
     }
-    placing.count(destination, run);
-    return true;
+    return plan.awaited() == null || admitted(Journal.Batch.HEADER_BYTES, false);
   }
 
   /**
@@ -414,19 +410,28 @@ final class Intake {
   }
 
   private boolean waitsForMemory(PeerSession session, WaitingCommit waiting) {
-    return time.nanos() - waiting.sinceNanos() < MAX_HELD_MILLIS * 1_000_000
-        && !transactions.fits(session, waiting.commit());
+    if (time.nanos() - waiting.sinceNanos() >= MAX_HELD_MILLIS * 1_000_000
+        || transactions.fits(session, waiting.commit())) {
+      return false;
+    }
+    placing.wantRoom();
+    return true;
   }
 
   private void take(
       PeerSession session, Link link, Command.Commit command, @Nullable Refusal known) {
-    time.arrived(command.arrivedMillis());
     long before = recorder.changes();
     try {
       if (known != null) {
         throw known;
       }
-      transactions.decide(session, link, command);
+      Landing.Planned planned = transactions.plan(session, link, command);
+      if (planned instanceof Landing.Wait wait) {
+        placing.wantRoom();
+        throw transactions.memoryFull(wait);
+      }
+      Mark awaited = landing.carryOut((Plan) planned);
+      receipts.answerBehind(awaited, session.peer(), command.correlation());
     } catch (RuntimeException thrown) {
       Refusal refusal = unforeseen.refusal(thrown, "a commit", before);
       for (Command.Acked acked : command.acked()) {

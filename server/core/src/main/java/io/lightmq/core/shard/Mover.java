@@ -3,7 +3,6 @@ package io.lightmq.core.shard;
 import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
-import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
@@ -71,8 +70,8 @@ final class Mover {
     }
 
     /**
-     * Decides where the message goes, on its entry as it is stored; null to leave it where it is,
-     * free.
+     * Says where the message goes, on its entry as it is stored; null to leave it where it is,
+     * free. Changes nothing.
      *
      * @throws Refusal if that cannot be now
      */
@@ -95,21 +94,34 @@ final class Mover {
    * @param expiryMillis when it expires there, 0 for never
    * @param reason why it is acknowledged here
    * @param only the one subscription of a topic that gets it; null for all that want it
+   * @param attempts how often it was tried here, 0 if nobody asks
    */
   record Goal(
-      @Nullable Destination to,
+      @Nullable Target to,
       ByteBuffer message,
       long expiryMillis,
       ShardRecord.Reason reason,
-      @Nullable Subscription only) {
+      @Nullable Subscription only,
+      int attempts) {
 
     /** A message for all that want it. */
-    Goal(
-        @Nullable Destination to,
-        ByteBuffer message,
-        long expiryMillis,
-        ShardRecord.Reason reason) {
-      this(to, message, expiryMillis, reason, null);
+    Goal(@Nullable Target to, ByteBuffer message, long expiryMillis, ShardRecord.Reason reason) {
+      this(to, message, expiryMillis, reason, null, 0);
+    }
+
+    /** A message that is dropped. */
+    static Goal nowhere(ShardRecord.Reason reason) {
+      return new Goal(null, ByteBuffer.allocate(0), 0, reason);
+    }
+
+    /** The same for one subscription alone. */
+    Goal to(Subscription wanting) {
+      return new Goal(to, message, expiryMillis, reason, wanting, attempts);
+    }
+
+    /** The same after so many attempts. */
+    Goal after(int tried) {
+      return new Goal(to, message, expiryMillis, reason, only, tried);
     }
   }
 
@@ -444,6 +456,7 @@ final class Mover {
   /** Whether the line goes on with its next move. */
   private boolean refused(MoveLine line, Move move, Refusal refusal) {
     counters.moveFailures++;
+    records.refused(refusal);
     if (!move.errand().keeps(move.from(), move.lane(), move.sequence(), refusal)) {
       line.batch.remove();
       single--;

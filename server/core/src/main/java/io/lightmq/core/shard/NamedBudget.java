@@ -88,12 +88,27 @@ final class NamedBudget {
     check(what, bytes, limit - limit / RESERVE);
   }
 
-  /** The same for what the broker needs itself, or who manages it, or a link that is back. */
-  void takeOfReserve(String what, long bytes) {
-    check(what, bytes, limit);
+  /**
+   * The same for who only looks whether there is room, and has not made yet what it needs besides.
+   *
+   * @param before what is made before
+   * @throws Refusal if there is none, to be {@link #told} to whoever wanted it
+   */
+  void look(String what, long bytes, long before) {
+    find(what, bytes, before, limit - limit / RESERVE);
   }
 
-  /** The same for a connection. */
+  /** The same for what the broker needs itself. */
+  void lookOfReserve(String what, long bytes, long before) {
+    find(what, bytes, before, limit);
+  }
+
+  /** A refusal is told: counts it if it is for want of room here. */
+  void told(Refusal refusal) {
+    refused += refusal instanceof NoRoom ? 1 : 0;
+  }
+
+  /** A connection is about to be made; refused as above. */
   void takeToConnect(boolean first, String what, long bytes) {
     check(what, bytes, first ? limit : limit - limit / LAST);
   }
@@ -107,11 +122,18 @@ final class NamedBudget {
   }
 
   private void check(String what, long bytes, long most) {
-    long used = used();
-    if (used + bytes > most) {
+    try {
+      find(what, bytes, 0, most);
+    } catch (NoRoom none) {
       refused++;
-      throw new Refusal(
-          FaultCode.LIMIT_REACHED,
+      throw new Refusal(none.code(), none.text());
+    }
+  }
+
+  private void find(String what, long bytes, long before, long most) {
+    long used = used() + before;
+    if (used + bytes > most) {
+      throw new NoRoom(
           what
               + " needs "
               + bytes
@@ -122,6 +144,15 @@ final class NamedBudget {
               + " (memory.named-state is "
               + limit
               + "): delete some, use fewer, or give the broker more heap");
+    }
+  }
+
+  /** Found when something was planned; not counted before it is told. */
+  private static final class NoRoom extends Refusal {
+    private static final long serialVersionUID = 1L;
+
+    NoRoom(String text) {
+      super(FaultCode.LIMIT_REACHED, text);
     }
   }
 

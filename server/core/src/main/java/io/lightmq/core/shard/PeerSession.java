@@ -44,6 +44,7 @@ final class PeerSession {
   private @Nullable Link link;
   private long linkEpoch;
   private @Nullable String clientId;
+  private @Nullable Sender lastSender;
   private boolean numbersTemporaries;
 
   /** Sessions that tell what they hand to their applications. */
@@ -108,6 +109,15 @@ final class PeerSession {
   /** Whether a newer connection of the same link has come. */
   boolean fenced() {
     return link != null && linkEpoch != link.epoch();
+  }
+
+  /** As whom it sent last; null if it never did. */
+  @Nullable Sender lastSender() {
+    return lastSender;
+  }
+
+  void lastSender(Sender sender) {
+    lastSender = sender;
   }
 
   @Nullable String clientId() {

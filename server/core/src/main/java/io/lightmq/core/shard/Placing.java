@@ -2,17 +2,12 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
-import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
-import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.selector.Work;
-import io.lightmq.wire.entry.Entry;
-import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
 import java.nio.ByteBuffer;
@@ -20,16 +15,12 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 
 /** Where messages find room: on the disk unless it is full, or in the memory for unlogged ones. */
 @OwnedBy("shard")
 final class Placing {
   private final BrokerSettings settings;
   private final ShardState state;
-  private final Recorder recorder;
-  private final TurnTime time;
-  private final Counters counters;
   private final Runs runs;
   private final Selecting selecting;
   private final Overflow overflow;
@@ -39,22 +30,15 @@ final class Placing {
   Placing(
       BrokerSettings settings,
       ShardState state,
-      Recorder recorder,
-      TurnTime time,
-      Counters counters,
+      Selecting selecting,
       Overflow overflow,
-      Work work,
       NamedBudget budget) {
-    this.budget = budget;
     this.settings = settings;
     this.state = state;
-    this.recorder = recorder;
-    this.time = time;
-    this.counters = counters;
-    this.selecting = new Selecting(time, work);
+    this.selecting = selecting;
     this.overflow = overflow;
-    recorder.unrecorded().arrivals(selecting::arrived);
-    this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes(), time);
+    this.budget = budget;
+    this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes());
   }
 
   /** Whether the disk guard refuses persistent messages. */
@@ -79,22 +63,13 @@ final class Placing {
    * @throws Refusal if to say so takes more than a batch
    */
   Runs.Checked select(
-      PeerSession session, Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
-    return select(Selecting.Sender.of(session), destination, run, known);
-  }
-
-  /** The same for messages of a connection that may have ended. */
-  Runs.Checked select(
-      Selecting.Sender sender,
-      Destination destination,
-      Runs.Checked run,
-      Map<Filter, BitSet> known) {
+      Sender sender, Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
     return checkSkips(run, selecting.select(sender, destination, run, known));
   }
 
   /** The same for those of the subscriptions that a delayed message found when it came. */
   Runs.Checked select(
-      Selecting.Sender sender,
+      Sender sender,
       Destination destination,
       Runs.Checked run,
       Arrival arrival,
@@ -162,14 +137,15 @@ final class Placing {
         : destination.placement(persistent && Selecting.isWantedDurably(destination, wanted));
   }
 
-  /** Refuses messages whose priorities need lanes for which there is no heap. */
-  void checkLanes(Destination destination, Placement placement, int priorities) {
-    long bytes =
-        placement == Placement.NOWHERE
-            ? 0
-            : destination.laneBytes(placement == Placement.DURABLE, priorities);
+  /**
+   * Refuses messages whose priorities need lanes for which there is no heap.
+   *
+   * @param created what is created before takes so much
+   */
+  void checkLanes(Parcel parcel, long created) {
+    long bytes = parcel.laneBytes();
     if (bytes > 0) {
-      budget.take("the first message of a priority in " + destination.name().shown(), bytes);
+      budget.look("the first message of a priority in " + parcel.shown(), bytes, created);
     }
   }
 
@@ -185,10 +161,7 @@ final class Placing {
     }
   }
 
-  /**
-   * Whether memory has room for unlogged messages; if not, the overflow is asked to make some.
-   * Refuses what never fits.
-   */
+  /** Whether memory has room for unlogged messages. Refuses what never fits. */
   boolean fits(long count, long entryBytes) {
     if (!mayFit(count, entryBytes)) {
       throw new Refusal(
@@ -202,11 +175,12 @@ final class Placing {
               + " bytes for non-persistent messages: it may have half of that, and takes up to "
               + UnloggedStore.most(count, entryBytes));
     }
-    boolean fits = state.destinations().store().fits(count, entryBytes);
-    if (!fits) {
-      overflow.want();
-    }
-    return fits;
+    return state.destinations().store().fits(count, entryBytes);
+  }
+
+  /** Something waits for memory: the overflow is asked to make room. */
+  void wantRoom() {
+    overflow.want();
   }
 
   /** Whether so many bytes of unlogged messages fit into memory when it is as empty as it gets. */
@@ -245,71 +219,5 @@ final class Placing {
     return destinationId == Command.NO_DESTINATION
         ? "no producer of this connection is attached to the destination"
         : "destination " + destinationId + " was deleted";
-  }
-
-  /** Records a run that goes into durable lanes: as one record, whatever its priorities. */
-  void storeDurable(
-      PeerSession session, UUID link, long number, Destination destination, Runs.Checked run) {
-    List<LaneRun> parts = run.byPriority();
-    if (parts.size() == 1) {
-      LaneRun all = parts.get(0);
-      DurableLane lane = destination.durable(all.priority());
-      recorder.publish(link, number, lane, durableStamp(session, lane), all);
-      return;
-    }
-    // Another shard epoch, if one is needed, has to begin before the record does.
-    for (LaneRun part : parts) {
-      recorder.firstSequence(destination.durable(part.priority()), part.count());
-    }
-    Recorder.Transaction transaction =
-        recorder.begin(link, number, parts.size(), destination.settings().tier().mark());
-    for (LaneRun part : parts) {
-      DurableLane lane = destination.durable(part.priority());
-      transaction.publish(lane, durableStamp(session, lane), part);
-    }
-    transaction.commit();
-  }
-
-  /** Puts messages into unlogged lanes; {@link #showUnlogged} or the recorder shows them then. */
-  void storeUnlogged(
-      PeerSession session, Destination destination, boolean persistent, Runs.Checked run) {
-    recorder.changing();
-    for (LaneRun part : run.byPriority()) {
-      UnloggedLane lane = destination.unlogged(part.priority());
-      long first = recorder.firstSequence(lane, part.count());
-      EntryStamp stamp = stamp(session, destination, lane.code(), persistent);
-      runs.store(lane, first, stamp, part);
-      recorder.unrecorded().landed(lane, first, part);
-    }
-  }
-
-  /** Shows what was put into the unlogged lanes of some priorities. */
-  static void showUnlogged(Destination destination, int priorities) {
-    for (int rest = priorities; rest != 0; rest &= rest - 1) {
-      destination.unlogged(Integer.numberOfTrailingZeros(rest)).show();
-    }
-  }
-
-  /** What the broker writes on each message of a durable lane. */
-  EntryStamp durableStamp(PeerSession session, DurableLane lane) {
-    return stamp(session, lane.destination(), lane.code(), true);
-  }
-
-  private EntryStamp stamp(
-      PeerSession session, Destination destination, int lane, boolean persistent) {
-    EntryStamp stamp =
-        new EntryStamp(
-            lane,
-            persistent ? Entry.PERSISTENT : 0,
-            destination.id(),
-            time.arrivedMillis(),
-            session.peer().connectionId(),
-            session.user());
-    return destination.isHidden() ? Arrival.note(stamp, state) : stamp;
-  }
-
-  /** Counts what was published. */
-  void count(Destination destination, Runs.Checked run) {
-    counters.published(destination.id(), run.count(), run.entryBytes(), time.millis());
   }
 }

@@ -63,6 +63,7 @@ final class Receipts {
   /** Refuses a run or commit, which spends its number. */
   void refuse(PeerSession session, Link link, long number, int correlation, Refusal refusal) {
     Peer peer = session.peer();
+    budget.told(refusal);
     if (refusal.code() == FaultCode.PROTOCOL_ERROR) {
       sessions.expel(session, refusal.code(), refusal.text());
     } else if (number == 0) {

@@ -16,7 +16,6 @@ import io.lightmq.spi.Durability;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.EntryStamp;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -35,7 +34,6 @@ final class Recorder {
   private final BatchBuilder batch;
   private final RecordWriter writer;
   private final Journal journal;
-  private final TurnTime time;
   private final Unrecorded unrecorded = new Unrecorded();
   private final OffsetEffects offsetEffects = new OffsetEffects();
 
@@ -52,12 +50,11 @@ final class Recorder {
   private long changes;
   private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
-  Recorder(ShardState state, BatchBuilder batch, Journal journal, TurnTime time) {
+  Recorder(ShardState state, BatchBuilder batch, Journal journal) {
     this.state = state;
     this.batch = batch;
     this.writer = new RecordWriter(batch);
     this.journal = journal;
-    this.time = time;
   }
 
   /** What stands in no record of a run. */
@@ -192,10 +189,16 @@ final class Recorder {
   }
 
   /** Records a run of one lane, whose messages become visible with their destination's mark. */
-  void publish(UUID link, long number, DurableLane lane, EntryStamp stamp, LaneRun run) {
+  void publish(
+      UUID link,
+      long number,
+      DurableLane lane,
+      EntryStamp stamp,
+      RecordWriter.Expiry times,
+      LaneRun run) {
     changes++;
     long first = firstSequence(lane, run.count());
-    state.apply(write(link, number, first, stamp, run, times(lane, stamp)), batch);
+    state.apply(write(link, number, first, stamp, times, run), batch);
     unrecorded.landed(lane, first, run);
     touch(lane, first, run.count());
     show(lane, lane.destination().settings().tier().mark());
@@ -206,16 +209,23 @@ final class Recorder {
       long number,
       long first,
       EntryStamp stamp,
-      LaneRun run,
-      RecordWriter.Expiry expiry) {
-    List<Unwanted> unwanted = new ArrayList<>(0);
+      RecordWriter.Expiry expiry,
+      LaneRun run) {
+    return writer.writeRun(
+        link, number, first, stamp, run.count(), run.messages(), unwanted(run), expiry);
+  }
+
+  private static List<Unwanted> unwanted(LaneRun run) {
+    if (run.skips().isEmpty()) {
+      return List.of();
+    }
+    List<Unwanted> unwanted = new ArrayList<>(run.skips().size());
     for (Skip skip : run.skips()) {
       if (skip.subscription().kind().isDurable()) {
         unwanted.add(new Unwanted(skip.subscription().id(), skip.messages()));
       }
     }
-    return writer.writeRun(
-        link, number, first, stamp, run.count(), run.messages(), unwanted, expiry);
+    return unwanted;
   }
 
   private void touch(DurableLane lane, long first, long count) {
@@ -240,10 +250,10 @@ final class Recorder {
   }
 
   /**
-   * A record of several parts that is being written, of a transaction or of a run with several
-   * priorities; nothing else may be recorded before {@link #commit}.
+   * A record of several parts that is being written: of a transaction, of a run with several
+   * priorities, or of a move. Nothing else may be recorded before {@link #end}.
    */
-  final class Transaction {
+  final class Compound {
     private final @Nullable UUID link;
     private final long number;
     private final Mark mark;
@@ -252,7 +262,7 @@ final class Recorder {
     private final Map<DurableLane, Long> firsts = new HashMap<>();
     private final List<Runnable> runs = new ArrayList<>();
 
-    private Transaction(@Nullable UUID link, long number, int parts, Mark mark) {
+    private Compound(@Nullable UUID link, long number, int parts, Mark mark) {
       changes++;
       this.link = link;
       this.number = number;
@@ -261,17 +271,12 @@ final class Recorder {
     }
 
     /** Adds a run. */
-    void publish(DurableLane lane, EntryStamp stamp, LaneRun run) {
-      publish(lane, stamp, run, times(lane, stamp));
-    }
-
-    /** Adds a run whose expiry is known otherwise. */
-    void publish(DurableLane lane, EntryStamp stamp, LaneRun run, RecordWriter.Expiry expiry) {
+    void publish(DurableLane lane, EntryStamp stamp, RecordWriter.Expiry times, LaneRun run) {
       Long known = next.get(lane);
       long first = known == null ? lane.tail(state.epoch()) : known;
       next.put(lane, first + run.count());
       firsts.putIfAbsent(lane, first);
-      parts.add(write(null, 0, first, stamp, run, expiry));
+      parts.add(write(null, 0, first, stamp, times, run));
       runs.add(() -> unrecorded.landed(lane, first, run));
     }
 
@@ -282,7 +287,7 @@ final class Recorder {
     }
 
     /** Ends the record and applies it. */
-    void commit() {
+    void end() {
       writer.endCommitted();
       state.apply(new Committed(link, number, parts), batch);
       runs.forEach(Runnable::run);
@@ -302,25 +307,7 @@ final class Recorder {
    * @param parts how many runs and acknowledgements it has
    * @param mark the strongest mark of its destinations
    */
-  Transaction begin(@Nullable UUID link, long number, int parts, Mark mark) {
-    return new Transaction(link, number, parts, mark);
-  }
-
-  /** When messages that come at the stamp's time expire, and fall due if they are held. */
-  private RecordWriter.Expiry times(Lane lane, EntryStamp stamp) {
-    if (!lane.destination().isHidden()) {
-      return (messages, at) -> time.expiry(stamp.enqueuedMillis(), messages, at);
-    }
-    return new RecordWriter.Expiry() {
-      @Override
-      public long expiryMillis(ByteBuffer messages, int at) {
-        return time.expiry(stamp.enqueuedMillis(), messages, at);
-      }
-
-      @Override
-      public long dueMillis(ByteBuffer messages, int at) {
-        return time.due(stamp.enqueuedMillis(), messages, at);
-      }
-    };
+  Compound begin(@Nullable UUID link, long number, int parts, Mark mark) {
+    return new Compound(link, number, parts, mark);
   }
 }

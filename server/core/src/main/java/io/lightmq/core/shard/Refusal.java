@@ -4,7 +4,7 @@ import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
 
 /** The caller's mistake, or a limit: becomes a coded answer. Without stack trace, never logged. */
-final class Refusal extends RuntimeException {
+class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final FaultCode code;

@@ -262,10 +262,10 @@ final class Retries {
         Origin origin = wanted.origin;
         if (!origin.queue()) {
           Subscription only = subscription(origin);
-          return new Mover.Goal(only.destination(), message, 0, Reason.MOVED, only);
+          return new Mover.Goal(Target.of(only.destination()), message, 0, Reason.MOVED).to(only);
         }
-        Destination to =
-            subscribing.resolve(ClientText.destination(DestinationKind.QUEUE, origin.name()), true);
+        Target to =
+            subscribing.target(ClientText.destination(DestinationKind.QUEUE, origin.name()), false);
         return new Mover.Goal(to, message, 0, Reason.MOVED);
       } catch (MalformedMessageException e) {
         throw new Refusal(FaultCode.BAD_REQUEST, "a dead letter cannot be read: " + e.getMessage());

@@ -1,11 +1,9 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.LaneCode;
-import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
-import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
@@ -14,20 +12,15 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.function.IntPredicate;
 
-/**
- * Checks the bytes of runs before anything is done with them, and stores those of unlogged ones.
- */
+/** Checks the bytes of runs before anything is done with them. */
 @OwnedBy("shard")
 final class Runs {
   private final int maxMessageBytes;
   private final int maxRunBytes;
-  private final TurnTime time;
-  private ByteBuffer scratch = ByteBuffer.allocate(4096);
 
-  Runs(int maxMessageBytes, int maxRunBytes, TurnTime time) {
+  Runs(int maxMessageBytes, int maxRunBytes) {
     this.maxMessageBytes = maxMessageBytes;
     this.maxRunBytes = maxRunBytes;
-    this.time = time;
   }
 
   /**
@@ -134,11 +127,21 @@ final class Runs {
           places.size(), into.flip(), own + headers * places.size(), found, List.of(), false);
     }
 
+    /** Whether all of its messages have the same priority. */
+    boolean isOfOnePriority() {
+      return Integer.bitCount(priorities) == 1;
+    }
+
+    /** The run of a single priority as it is. */
+    LaneRun ofOnePriority() {
+      return new LaneRun(Integer.numberOfTrailingZeros(priorities), count, messages, skips);
+    }
+
     /** The run by priorities, rising; bytes are copied only if there is more than one. */
     List<LaneRun> byPriority() {
       int rest = priorities;
-      if (Integer.bitCount(rest) == 1) {
-        return List.of(new LaneRun(Integer.numberOfTrailingZeros(rest), count, messages, skips));
+      if (isOfOnePriority()) {
+        return List.of(ofOnePriority());
       }
       List<LaneRun> runs = new ArrayList<>(Integer.bitCount(rest));
       for (; rest != 0; rest &= rest - 1) {
@@ -218,53 +221,5 @@ final class Runs {
           "the run's entries take " + entryBytes + " bytes; the limit is " + maxRunBytes);
     }
     return new Checked(count, messages, entryBytes, priorities, List.of(), delayed);
-  }
-
-  /** Tells the destination of messages with a key, before these are stored. */
-  private static void groupIfAny(UnloggedLane lane, LaneRun run) {
-    ByteBuffer messages = run.messages();
-    int at = messages.position();
-    for (int i = 0; i < run.count() && !lane.destination().isGrouped(); i++) {
-      if (MessageReader.isGrouped(messages, at + 4)) {
-        lane.destination().group(false);
-      }
-      at += 4 + messages.getInt(at);
-    }
-  }
-
-  /**
-   * Copies a checked run into an unlogged lane, for those who want it; {@link Unrecorded} follows.
-   */
-  void store(UnloggedLane lane, long first, EntryStamp stamp, LaneRun run) {
-    ByteBuffer messages = run.messages();
-    int subscriptions = lane.destination().subscriptions().size();
-    int at = messages.position();
-    groupIfAny(lane, run);
-    for (int i = 0; i < run.count(); i++) {
-      int needs = subscriptions;
-      for (Skip skip : run.skips()) {
-        needs -= skip.messages().get(i) ? 1 : 0;
-      }
-      int messageBytes = messages.getInt(at);
-      int entryBytes = Entry.entryBytes(stamp, messageBytes);
-      if (scratch.capacity() < entryBytes) {
-        scratch = ByteBuffer.allocate(Math.max(entryBytes, 2 * scratch.capacity()));
-      }
-      scratch.clear();
-      long expiry = time.expiry(stamp.enqueuedMillis(), messages, at + 4);
-      Entry.write(
-          scratch,
-          0,
-          lane.destination().isHidden()
-              ? stamp.due(time.due(stamp.enqueuedMillis(), messages, at + 4))
-              : stamp,
-          first + i,
-          expiry,
-          messages,
-          at + 4,
-          messageBytes);
-      lane.append(first + i, scratch.limit(entryBytes), needs);
-      at += 4 + messageBytes;
-    }
   }
 }

@@ -34,13 +34,6 @@ final class Selecting {
 
   private static final BitSet NONE = new BitSet(0);
 
-  /** Whose messages they are. */
-  record Sender(long connectionId, @Nullable String clientId) {
-    static Sender of(PeerSession session) {
-      return new Sender(session.peer().connectionId(), session.clientId());
-    }
-  }
-
   private final TurnTime time;
   private final Work work;
   private int runs;

@@ -33,7 +33,7 @@ final class Settlements {
       long refused,
       long atMillis) {
 
-    /** The records, each of a bounded number of ranges. */
+    /** The records, each of a bounded number of ranges; a key was seen if it is acknowledged. */
     List<ShardRecord.Acked> records(Reason reason) {
       List<ShardRecord.Acked> records = new ArrayList<>(1);
       for (int from = 0; from < recorded.size(); from += ShardRecord.MAX_RANGES) {
@@ -44,7 +44,9 @@ final class Settlements {
                 subscription.id(),
                 reason,
                 recorded.subList(from, to),
-                seen(recorded.subList(from, to))));
+                reason == Reason.ACKNOWLEDGED
+                    ? seen(recorded.subList(from, to))
+                    : ShardRecord.SeenKeys.NONE));
       }
       return records;
     }

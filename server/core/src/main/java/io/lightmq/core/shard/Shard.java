@@ -80,7 +80,7 @@ final class Shard implements ShardBatch.Observer {
       CommandQueue queue,
       JournalMaker journals,
       DestagingMaker maker,
-      MoveRecords.Maker moves)
+      Landing.Maker landings)
       throws IOException {
     this.settings = settings;
     this.disk = disk;
@@ -141,7 +141,7 @@ final class Shard implements ShardBatch.Observer {
             new Beside(loop, loops.open("match")),
             new Overflow(store, overflowFiles, memory, this::marksMoved),
             stores,
-            moves,
+            landings,
             made -> new ShardRunner(made, queue, loop, this));
     parts.runner().leads(listener.epoch);
     parts.checkpoints().startedFrom(from);

@@ -66,7 +66,7 @@ final class ShardParts {
       Beside beside,
       Overflow overflow,
       Checkpoints.Stores stores,
-      MoveRecords.Maker moves,
+      Landing.Maker landings,
       RunnerMaker maker) {
     this.settings = settings;
     this.journal = journal;
@@ -76,7 +76,7 @@ final class ShardParts {
     this.work = beside.work();
     this.time = new TurnTime(clock);
     this.batch = new BatchBuilder(window);
-    this.recorder = new Recorder(state, batch, journal, time);
+    this.recorder = new Recorder(state, batch, journal);
     this.unforeseen = new Unforeseen(recorder, counters, time);
     this.budget = new NamedBudget(state, settings.namedBytes());
     Later later = new Later();
@@ -95,14 +95,29 @@ final class ShardParts {
             counters,
             budget,
             temporaries);
-    this.placing = new Placing(settings, state, recorder, time, counters, overflow, work, budget);
+    Selecting selecting = new Selecting(time, work);
+    recorder.unrecorded().arrivals(selecting::arrived);
+    this.placing = new Placing(settings, state, selecting, overflow, budget);
+    this.settlements = new Settlements(state, time, ready);
+    Landing landing =
+        landings.make(
+            new Landing.Parts(
+                settings,
+                state,
+                recorder,
+                placing,
+                subscribing,
+                settlements,
+                ready,
+                counters,
+                time));
     EntryReads reads = new EntryReads(window, fetcher);
     Matchings matchings = new Matchings(beside, later::lookAgain);
     this.mover =
         new Mover(
             reads,
             later,
-            moves.make(recorder, placing, later, ready, counters, time, later, matchings),
+            new MoveRecords(landing, placing, budget, later, time, later, matchings),
             ready,
             counters,
             time,
@@ -121,6 +136,7 @@ final class ShardParts {
     this.delays =
         new Delays(
             state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
+    landing.holders(delays::came);
     this.retries = new Retries(mover, subscribing, time, later::soon);
     LetterScan scans = new LetterScan(reads, later::soon, recorder, unforeseen);
     DeadLetterAdministration letters =
@@ -147,20 +163,11 @@ final class ShardParts {
             matchings,
             budget);
     later.sessions = sessions;
-    this.settlements = new Settlements(state, time, ready);
     Receipts receipts = new Receipts(state, recorder, sessions, budget);
+    DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, delays, placing, landing, time);
     Transactions transactions =
         new Transactions(
-            settings,
-            state,
-            recorder,
-            settlements,
-            ready,
-            counters,
-            placing,
-            receipts,
-            delays,
-            matchings);
+            settings, state, settlements, placing, delayedRuns, matchings, landing, time);
     this.publishing =
         new Intake(
             settings,
@@ -168,11 +175,12 @@ final class ShardParts {
             recorder,
             sessions,
             settlements,
-            ready,
             time,
             placing,
             receipts,
             transactions,
+            delayedRuns,
+            landing,
             attempts,
             later,
             matchings,

@@ -141,14 +141,42 @@ final class Subscribing {
     return null;
   }
 
-  /** Finds or creates a queue that a setting names, also where clients may make no more. */
-  Destination resolveOwn(DestinationName name) {
+  /**
+   * Looks for a queue to move messages to; changes nothing.
+   *
+   * @param own whether a setting names it: then it may also be created where clients may make no
+   *     more
+   * @throws Refusal if it is missing and cannot be created
+   */
+  Target target(DestinationName name, boolean own) {
     Destination found = existing(name, true);
     if (found != null) {
-      return found;
+      return new Target(found, null);
     }
-    budget.takeOfReserve(shown(name), NamedHeap.of(name.name(), true));
-    return made(name, rules.settingsFor(name));
+    MissingQueue missing = new MissingQueue(name, rules.settingsFor(name));
+    if (own) {
+      budget.lookOfReserve(shown(name), missing.heapBytes(), 0);
+    } else {
+      budget.look(shown(name), missing.heapBytes(), 0);
+    }
+    return new Target(null, missing);
+  }
+
+  /**
+   * A holder that may be created; changes nothing.
+   *
+   * @param before what is created before it takes so much heap
+   * @throws Refusal if it cannot be created
+   */
+  MissingQueue holder(DestinationName name, DestinationSettings settings, long before) {
+    MissingQueue missing = new MissingQueue(name, settings);
+    budget.look(shown(name), missing.heapBytes(), before);
+    return missing;
+  }
+
+  /** Creates what was found to be missing. */
+  Destination create(MissingQueue missing) {
+    return made(missing.name(), missing.settings());
   }
 
   private static String shown(DestinationName name) {

@@ -6,9 +6,9 @@ import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 
 /**
- * The time that all of one turn sees, and when the command at hand arrived. A turn may be long and
- * commands arrive while it goes on, so what counts from a send counts from the arrival; whether it
- * is over is asked of the turn's beginning. So nothing is ever early.
+ * The time that all of one turn sees. A turn may be long and commands arrive while it goes on, so
+ * what counts from a send counts from the arrival that its {@link Sender} says; whether it is over
+ * is asked of the turn's beginning. So nothing is ever early.
  */
 @OwnedBy("shard")
 final class TurnTime {
@@ -16,12 +16,10 @@ final class TurnTime {
   private long millis;
   private long nanos;
   private long behindMillis;
-  private long arrivedMillis;
 
   TurnTime(Clock clock) {
     this.clock = clock;
     look();
-    this.arrivedMillis = millis;
   }
 
   /** Looks at the clock. */
@@ -44,16 +42,6 @@ final class TurnTime {
   /** Nanoseconds now, within the turn. */
   long nowNanos() {
     return clock.nanos();
-  }
-
-  /** The command that is decided next arrived then. */
-  void arrived(long atMillis) {
-    arrivedMillis = atMillis;
-  }
-
-  /** When the run or commit at hand arrived, in milliseconds since 1970. */
-  long arrivedMillis() {
-    return arrivedMillis;
   }
 
   /** How often the machine's time was seen to jump. */

@@ -32,7 +32,7 @@ public final class BrokerHarness {
   public UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
   Shard.DestagingMaker destaging =
       (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false);
-  MoveRecords.Maker moves = MoveRecords::new;
+  Landing.Maker landings = Landing::new;
 
   /** How {@link #replayedOtherwise} replays. */
   ReplayedState.Replay replay = ShardState::apply;
@@ -188,7 +188,7 @@ public final class BrokerHarness {
     loops.simulatedClock().advance(passed);
     loops.simulatedClock().jumpWall(wallShiftMillis);
     loops.simulatedClock().looksTake(lookNanos);
-    broker = Broker.begin(settings, wrap.apply(disk), loops, destaging, moves);
+    broker = Broker.begin(settings, wrap.apply(disk), loops, destaging, landings);
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();
     return this;

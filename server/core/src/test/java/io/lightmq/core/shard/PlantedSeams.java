@@ -9,8 +9,8 @@ import io.lightmq.core.record.ShardRecord.Part;
 import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.Wanted;
+import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.Entry;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -65,18 +65,7 @@ public final class PlantedSeams {
 
   /** Moves are two records, with the turn of another move between them. */
   public static void moveInTwoRecords(BrokerHarness harness, boolean settlesFirst) {
-    harness.moves =
-        (recorder, placing, admission, ready, counters, time, clientIds, matchings) ->
-            new TwoRecords(
-                recorder,
-                placing,
-                admission,
-                ready,
-                counters,
-                time,
-                clientIds,
-                matchings,
-                settlesFirst);
+    harness.landings = parts -> new TwoRecords(parts, settlesFirst);
   }
 
   /** A replay knows of each run only when its first message expires. */
@@ -143,51 +132,30 @@ public final class PlantedSeams {
     }
   }
 
-  private static final class TwoRecords extends MoveRecords {
-    private final Recorder recorder;
+  private static final class TwoRecords extends Landing {
     private final boolean settlesFirst;
-    private @Nullable Runnable second;
+    private @Nullable Plan second;
 
-    TwoRecords(
-        Recorder recorder,
-        Placing placing,
-        Admission admission,
-        Ready ready,
-        Counters counters,
-        TurnTime time,
-        ClientIds clientIds,
-        Matchings matchings,
-        boolean settlesFirst) {
-      super(recorder, placing, admission, ready, counters, time, clientIds, matchings);
-      this.recorder = recorder;
+    TwoRecords(Parts parts, boolean settlesFirst) {
+      super(parts);
       this.settlesFirst = settlesFirst;
     }
 
     @Override
-    boolean record(Move move, ByteBuffer entry, Mover.Goal goal) {
-      if (second != null) {
-        second.run();
+    @Nullable Mark carryOut(Plan plan) {
+      if (plan.isMove() && second != null) {
+        super.carryOut(second);
         second = null;
       }
-      return super.record(move, entry, goal);
-    }
-
-    @Override
-    void recordDurable(
-        Destination to,
-        ByteBuffer entry,
-        Mover.Goal goal,
-        Runs.Checked wanted,
-        @Nullable Acked acked) {
-      Runnable publish = () -> super.recordDurable(to, entry, goal, wanted, null);
-      Runnable settle =
-          () -> {
-            if (acked != null) {
-              recorder.record(acked);
-            }
-          };
-      (settlesFirst ? settle : publish).run();
+      if (!plan.isMove() || !plan.isPublishing()) {
+        return super.carryOut(plan);
+      }
+      Plan publish = new Plan(null, 0, false, plan.parcels());
+      plan.parcels().forEach(each -> publish.place(each, each.placement()));
+      Plan settle = new Plan(null, 0, false, List.of());
+      settle.settle(plan.settled());
       second = settlesFirst ? publish : settle;
+      return super.carryOut(settlesFirst ? settle : publish);
     }
   }
 }

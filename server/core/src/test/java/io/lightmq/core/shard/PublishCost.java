@@ -38,8 +38,8 @@ final class PublishCost {
       new ShardState(new Destinations(new OffHeap(memory), new UnloggedStore(memory, 1 << 20)));
   private final Window window = new Window(memory, 8 << 20, 0);
   private final BatchBuilder batch = new BatchBuilder(window);
-  private final Recorder recorder =
-      new Recorder(state, batch, noJournal(), new TurnTime(new SimulatedClock()));
+  private final TurnTime time = new TurnTime(new SimulatedClock());
+  private final Recorder recorder = new Recorder(state, batch, noJournal());
   private final Destination queue;
   private long number;
 
@@ -73,9 +73,10 @@ final class PublishCost {
 
   private void publish(LaneRun run) {
     DurableLane lane = queue.durable(4);
-    EntryStamp stamp =
-        new EntryStamp(lane.code(), Entry.PERSISTENT, 1, 1_000_000 + number, 7, USER);
-    recorder.publish(LINK, ++number, lane, stamp, run);
+    long arrived = 1_000_000 + number;
+    EntryStamp stamp = new EntryStamp(lane.code(), Entry.PERSISTENT, 1, arrived, 7, USER);
+    recorder.publish(
+        LINK, ++number, lane, stamp, (messages, at) -> time.expiry(arrived, messages, at), run);
     if (batch.isFull()) {
       batch.end(null);
       recorder.record(new Purged(1, 1, lane.code(), lane.last(), List.of()));
