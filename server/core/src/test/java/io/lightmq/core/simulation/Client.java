@@ -332,6 +332,7 @@ final class Client implements SimulatedPeer.Listener {
       taker.pull = world.nextCorrelation();
       // So much may be lost with who acknowledges by pulling, and no more.
       int most = taker.consumes ? Math.min(messages, MOST_PULLED) : messages;
+      world.tell(() -> taker + " pulls " + most);
       world.submit(new Command.Pull(peer, taker.id, taker.pull, most, bytes, parkMillis));
     }
   }

@@ -1,7 +1,9 @@
 package io.lightmq.core.simulation;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -24,6 +26,9 @@ final class OrderOfGroup implements Oracle {
 
   private final Map<Group, Map<Lane, Line>> groups = new HashMap<>();
 
+  /** What may have gone with the answer to a pull that acknowledges; so many as may be missed. */
+  private final Map<Followed, Set<Copy>> missed = new HashMap<>();
+
   @Override
   public void arrived(Arrival arrival) {
     String name = arrival.message().content.group();
@@ -31,6 +36,7 @@ final class OrderOfGroup implements Oracle {
     if (name == null || !arrival.alive() || !followed.keepsGroups()) {
       return;
     }
+    missed.computeIfAbsent(followed, each -> new HashSet<>()).remove(arrival.copy());
     Map<Lane, Line> group =
         groups.computeIfAbsent(
             new Group(followed, arrival.taker().range, name), key -> new HashMap<>());
@@ -59,13 +65,20 @@ final class OrderOfGroup implements Oracle {
     line.open.values().removeIf(OrderOfGroup::isSettled);
     Copy copy = arrival.copy();
     for (Copy other : line.open.headMap(sequence).values()) {
-      if (other != copy && other.holder != arrival.taker() && !isExempt(other)) {
+      boolean waits = other != copy && other.holder != arrival.taker() && !isExempt(other);
+      if (waits && !mayBeMissed(other)) {
         throw violated(arrival + " comes before " + other);
       }
     }
     if (!copy.came && sequence < line.highest && !isExempt(copy)) {
       throw violated(arrival + " comes for the first time after what lies behind it");
     }
+  }
+
+  private boolean mayBeMissed(Copy copy) {
+    Set<Copy> known = missed.computeIfAbsent(copy.followed, each -> new HashSet<>());
+    known.add(copy);
+    return known.size() <= copy.followed.mayMiss;
   }
 
   private static boolean isSettled(Copy copy) {
