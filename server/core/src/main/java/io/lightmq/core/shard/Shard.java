@@ -466,7 +466,7 @@ final class Shard implements ShardBatch.Observer {
   }
 
   private static void refuse(Command command) {
-    Commands.release(command);
+    command.release();
     command.peer().disconnect(FaultCode.CLOSING, "the broker is closed");
   }
 
