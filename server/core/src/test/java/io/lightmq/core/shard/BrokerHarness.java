@@ -18,9 +18,14 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A broker on simulated loops and a simulated disk, with short words for what clients do. */
-public final class BrokerHarness {
+/**
+ * A broker on simulated loops and a simulated disk, with short words for what clients do.
+ * Registered as an extension of a test it is closed in order after each test, if it is open then.
+ */
+public final class BrokerHarness implements AfterEachCallback {
   final long seed;
   public final SimulatedDisk disk;
   public SimulatedLoops loops;
@@ -42,6 +47,7 @@ public final class BrokerHarness {
   private int correlation;
   private long connections;
   private int starts;
+  private boolean open;
 
   /** How many groups messages are in; 0 for none. */
   int groups;
@@ -121,6 +127,7 @@ public final class BrokerHarness {
   }
 
   /** The same settings with another budget for what clients can name. */
+    open = true;
   static BrokerSettings withNamed(BrokerSettings of, long namedBytes) {
     return new BrokerSettings(
         of.defaultSettings(),
@@ -131,6 +138,7 @@ public final class BrokerHarness {
         of.overflowBytes(),
         of.journal(),
         of.segments(),
+    open = false;
         of.ballastBytes(),
         of.maxMessageBytes(),
         of.maxTransactionBytes(),
@@ -139,8 +147,16 @@ public final class BrokerHarness {
         of.idleReclaimMillis(),
         namedBytes,
         of.temporaryGraceMillis());
+  @Override
+  public void afterEach(ExtensionContext context) throws IOException {
+    if (open) {
+      close();
+    }
   }
 
+  }
+
+    open = false;
   /** The same settings with another time for which lost links are waited for. */
   public static BrokerSettings withGrace(BrokerSettings of, int graceMillis) {
     return new BrokerSettings(

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Checkpoints and consumers go on with whatever can be read, and what cannot be is told. */
 class JournalDamageWhileRunningTest {
@@ -31,7 +31,7 @@ class JournalDamageWhileRunningTest {
   private static final int RUN = 6;
   private static final long SECOND = 1_000_000_000L;
 
-  private final BrokerHarness h = new BrokerHarness(7);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(7);
   private FakePeer peer;
   private long id;
 
@@ -66,11 +66,6 @@ class JournalDamageWhileRunningTest {
                 return super.read(file, at, into);
               }
             };
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   private void sent() throws IOException {

@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.Test;
 
 /** What a reader of snapshots or records refuses, nobody may bring into the state. */
@@ -27,7 +27,7 @@ class ReaderLimitsTest {
   /** Where the correlations of many requests begin. */
   private static final int ANSWERS = 1_000_000;
 
-  private final BrokerHarness h = new BrokerHarness(1);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(1);
 
   private void roomy() throws Exception {
     BrokerSettings small = h.settings;
@@ -49,11 +49,6 @@ class ReaderLimitsTest {
             0,
             5_000);
     h.open();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    h.close();
   }
 
   private void restart() throws Exception {

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,16 +32,11 @@ class SetAsideTest {
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "news");
   private static final int COUNT = 60;
 
-  private final BrokerHarness h = new BrokerHarness(7);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(7);
   private FakePeer peer;
 
   /** Sectors that the device does not give, as texts that lie in them. */
   private final List<String> unreadable = new ArrayList<>();
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
-  }
 
   private static String text(int number) {
     return "m" + number + "-" + "x".repeat(300);

@@ -14,9 +14,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,7 +25,7 @@ class SuppressionTest {
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "once");
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "news");
 
-  private final BrokerHarness h = new BrokerHarness(21);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(21);
   private FakePeer peer;
   private long queue;
   private long number;
@@ -36,11 +36,6 @@ class SuppressionTest {
     h.admin("destination.create", Map.of("kind", "queue", "name", "once"));
     set("property:key");
     connect();
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   private void set(String text) {

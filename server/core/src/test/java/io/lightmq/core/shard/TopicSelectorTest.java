@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,7 +29,7 @@ class TopicSelectorTest {
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "prices");
   private static final DestinationName OTHER = new DestinationName(DestinationKind.TOPIC, "other");
 
-  private final BrokerHarness bench = new BrokerHarness(7);
+  @RegisterExtension final BrokerHarness bench = new BrokerHarness(7);
   private final UUID link = new UUID(1, 1);
   private long number;
 
@@ -152,7 +153,6 @@ class TopicSelectorTest {
     assertThat(take(peer, 3, topic)).containsExactly("m3", "m4");
     assertThat(take(peer, 5, topic))
         .containsExactly("m5", "m7", "m1", "m2", "m3", "m4", "m6", "m8");
-    bench.close();
   }
 
   @Test
@@ -171,7 +171,6 @@ class TopicSelectorTest {
     publish(peer, topic, true, true, 4, 7, 5, 6, 8, 9);
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m9", "m8");
     assertThat(take(peer, 2, topic)).containsExactly("m9");
-    bench.close();
   }
 
   @Test
@@ -187,7 +186,6 @@ class TopicSelectorTest {
         .extracting(FakePeer.Received::lane)
         .startsWith(4, 132, 132);
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m8");
-    bench.close();
   }
 
   @ParameterizedTest
@@ -212,7 +210,6 @@ class TopicSelectorTest {
     attached(peer, 1, DURABLE, "few", "n > 6");
     publish(peer, topic, true, false, 4, 11);
     assertThat(take(peer, 1, topic)).containsExactly("m9", "m7", "m8", "m10", "m11");
-    bench.close();
   }
 
   @Test
@@ -233,7 +230,6 @@ class TopicSelectorTest {
     assertThat(bench.admin("destination.list", Map.of())).doesNotContain("other");
     attached(peer, 1, DURABLE, "d", "n > 1");
     assertThat(take(peer, 1, topic)).containsExactly("m5");
-    bench.close();
   }
 
   @Test
@@ -268,7 +264,6 @@ class TopicSelectorTest {
     publish(peer, topic, true, false, 6);
     assertThat(bench.admin("destination.show", Map.of("name", "prices", "kind", "topic")))
         .doesNotContain("\"d\"");
-    bench.close();
   }
 
   @Test
@@ -286,7 +281,6 @@ class TopicSelectorTest {
       attached(peer, 1, kind, "s", "n > 2");
       detach(peer, 1);
     }
-    bench.close();
   }
 
   @Test
@@ -314,7 +308,6 @@ class TopicSelectorTest {
     publish(peer, topic, true, false, 6);
     attach(peer, 1, TOPIC, DURABLE, "d", "n > 1", true);
     assertThat(take(peer, 1, topic)).isEmpty();
-    bench.close();
   }
 
   @Test
@@ -339,7 +332,6 @@ class TopicSelectorTest {
     assertThat(bench.receipt(peer, c)).isEqualTo(FaultCode.OK);
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m8", "m9", "m10");
     assertThat(take(peer, 2, topic)).containsExactly("m1", "m2", "m2");
-    bench.close();
   }
 
   @Test
@@ -383,7 +375,6 @@ class TopicSelectorTest {
     for (int i = 1; i <= 10; i++) {
       assertThat(take(peer, i, topic)).containsExactly("m7");
     }
-    bench.close();
   }
 
   @Test
@@ -398,6 +389,5 @@ class TopicSelectorTest {
     attached(peer, 5_001, SHARED_DURABLE, "more", null);
     detach(peer, 0);
     attached(peer, 0, SHARED_DURABLE, "s0", "n > 1000");
-    bench.close();
   }
 }
