@@ -24,9 +24,9 @@ final class ConsumerQueue {
   private final int id;
   private final Inbox inbox;
   private final AckMode mode;
-  private final Consumer<ConsumerQueue> detach;
   private final BrokerLink link;
   private final ClientSettings settings;
+  private final Consumer<ConsumerQueue> detach;
   private final ArrayDeque<Arrived> waiting = new ArrayDeque<>();
   private long waitingBytes;
   private int window;
@@ -87,10 +87,10 @@ final class ConsumerQueue {
     this.id = id;
     this.inbox = inbox;
     this.mode = mode;
-    this.detach = detach;
     this.link = link;
     this.settings = settings;
-    this.window = Math.min(FIRST_WINDOW, settings.prefetchMessages());
+    this.detach = detach;
+    this.window = Math.min(FIRST_WINDOW, settings.prefetch().messages());
   }
 
   int id() {

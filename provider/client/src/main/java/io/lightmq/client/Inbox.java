@@ -36,11 +36,11 @@ final class Inbox {
     LightmqMessage.Acknowledger of(Arrived message);
   }
 
-  private final Acknowledgers acknowledgers;
-  private final Supplier<String> transaction;
   private final AckMode mode;
   private final BrokerLink link;
   private final Messages messages;
+  private final Acknowledgers acknowledgers;
+  private final Supplier<String> transaction;
   private final Gate gate;
   private final List<ConsumerQueue> consumers = new CopyOnWriteArrayList<>();
   private final HandedOver handedOver;

@@ -35,11 +35,11 @@ final class Opening {
       Publishing publishing,
       LinkWriter writer,
       int requestTimeoutMillis) {
-    this.requestTimeoutMillis = requestTimeoutMillis;
     this.asking = asking;
     this.things = things;
     this.publishing = publishing;
     this.writer = writer;
+    this.requestTimeoutMillis = requestTimeoutMillis;
   }
 
   /** A fresh id; sessions, targets and consumers share one count. */

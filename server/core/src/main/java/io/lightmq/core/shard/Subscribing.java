@@ -62,13 +62,13 @@ final class Subscribing {
       Counters counters,
       NamedBudget budget,
       Temporaries temporaries) {
-    this.budget = budget;
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.rules = rules;
     this.createOnFirstUse = createOnFirstUse;
     this.counters = counters;
+    this.budget = budget;
     this.temporaries = temporaries;
     this.selectors = new SelectorBudget(state, dispatcher.browsers());
     this.durable =

@@ -98,9 +98,9 @@ final class ClientFrames {
     this.allocator = allocator;
     this.shard = shard;
     this.verbs = verbs;
-    this.wakes = wakes;
     this.all = all;
-    this.share = all.share(settings.openRequests());
+    this.wakes = wakes;
+    this.share = all.share(settings.counts().openRequests());
     this.floor = Math.min(share, OpenRequests.FLOOR);
     this.resources = new Resources(settings, heap);
   }

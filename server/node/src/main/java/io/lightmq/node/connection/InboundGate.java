@@ -84,10 +84,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private long unreceivedBytes;
 
   InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests, FrameBudget named) {
-    this.named = named;
     this.maxFrameBytes = maxFrameBytes;
     this.commits = commits;
     this.requests = requests;
+    this.named = named;
   }
 
   /**

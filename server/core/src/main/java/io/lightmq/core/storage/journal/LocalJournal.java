@@ -70,11 +70,11 @@ public final class LocalJournal implements Journal {
   }
 
   LocalJournal(Disk disk, Loops loops, JournalSettings settings, UUID store, Recoverer recoverer) {
-    this.recoverer = recoverer;
     this.disk = disk;
     this.loops = loops;
     this.settings = settings;
     this.store = store;
+    this.recoverer = recoverer;
     this.journalLoop = loops.open("journal");
     this.forceLoop = loops.open("force");
     this.filesLoop = loops.open("journal-files");
