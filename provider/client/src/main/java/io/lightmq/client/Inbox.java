@@ -79,7 +79,7 @@ final class Inbox {
     this.messages = messages;
     this.acknowledgers = acknowledgers;
     this.transaction = transaction;
-    int requestTimeoutMillis = settings.link().requestTimeoutMillis();
+    int requestTimeoutMillis = settings.link().timeouts().requestMillis();
     this.handedOver = new HandedOver(mode, gate);
     this.acknowledging = new Acknowledging(mode, link, gate);
     this.begun = new Begun(mode, link, sessionId);

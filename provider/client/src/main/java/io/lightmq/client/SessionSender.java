@@ -209,7 +209,7 @@ final class SessionSender {
     if (listener == null) {
       CompletableFuture<Void> receipt = goesOut(fixed, target, persistent, bytes, envelope);
       if (receipt instanceof BrokerLink.Sending sending) {
-        Completions.receipt(sending, settings.link().requestTimeoutMillis());
+        Completions.receipt(sending, settings.link().timeouts().requestMillis());
       }
       return;
     }

@@ -92,14 +92,15 @@ final class DeadLetterAdministration {
 
   /** Where the dead letters of most destinations go. */
   private String usualQueue() {
-    String named = settings.defaultSettings().deadLetter();
+    String named = settings.destinations().settings().deadLetter();
     return named == null ? USUAL_QUEUE : named;
   }
 
   /** Whether the first dead letter of some destination would make this queue. */
   private boolean takesLetters(String name) {
     return name.equals(usualQueue())
-        || settings.rules().stream().anyMatch(rule -> name.equals(rule.settings().deadLetter()))
+        || settings.destinations().rules().stream()
+            .anyMatch(rule -> name.equals(rule.settings().deadLetter()))
         || state.destinations().all().stream()
             .anyMatch(each -> name.equals(each.settings().deadLetter()));
   }

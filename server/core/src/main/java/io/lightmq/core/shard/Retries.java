@@ -112,10 +112,10 @@ final class Retries {
   private boolean running;
 
   Retries(Mover mover, Subscribing subscribing, TurnTime time, Executor nextTurn) {
+    this.nextTurn = nextTurn;
     this.mover = mover;
     this.subscribing = subscribing;
     this.time = time;
-    this.nextTurn = nextTurn;
   }
 
   /** How many more letters may be added. */

@@ -327,7 +327,7 @@ final class ShardRunner implements Decisions, Admission {
     if (recorder.takeLazyForce() && !ready.wantsForce() && flushTimer == null) {
       flushTimer =
           loop.schedule(
-              parts.settings().flushIntervalMillis() * 1_000_000L,
+              parts.settings().intervals().flushIntervalMillis() * 1_000_000L,
               () -> {
                 flushTimer = null;
                 journal.force();

@@ -92,7 +92,7 @@ class FileHandlesTest {
     h.loops.advance(20_000_000_000L);
     assertThat(reader.received).isEmpty();
     assertThat(h.broker.failure()).isNotDone();
-    assertThat(h.broker.metrics().totals().damagedReads()).isZero();
+    assertThat(h.broker.metrics().totals().damage().reads()).isZero();
     h.disk.maxHandles(Integer.MAX_VALUE);
     h.loops.advance(1_000_000_000L);
     assertThat(reader.received).isNotEmpty();

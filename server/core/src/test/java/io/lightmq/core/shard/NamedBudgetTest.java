@@ -26,7 +26,8 @@ class NamedBudgetTest {
   }
 
   private FakePeer start(long namedBytes) throws Exception {
-    h.settings = BrokerHarness.withNamed(BrokerHarness.settings(2 << 20, 1 << 20), namedBytes);
+    h.settings = BrokerHarness.settings(2 << 20, 1 << 20);
+    budget(namedBytes);
     h.open();
     return h.attach(new UUID(9, 9), 1, 1, "me");
   }
@@ -162,7 +163,7 @@ class NamedBudgetTest {
     FakePeer peer = start(4 * MIB);
     int made = fillWithQueues(peer);
     h.close();
-    h.settings = BrokerHarness.withNamed(h.settings, MIB);
+    budget(MIB);
     h.open();
     FakePeer admin = h.newPeer();
     int c = h.nextCorrelation();

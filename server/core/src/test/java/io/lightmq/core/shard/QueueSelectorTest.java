@@ -287,7 +287,8 @@ class QueueSelectorTest {
         .get(0)
         .subscriptions()
         .get(0)
-        .selectorEvaluations();
+        .selector()
+        .evaluations();
   }
 
   @Test

@@ -167,8 +167,8 @@ class SetAsideTest {
     String list = damaged("list");
     assertThat(list).contains("\"destination\":\"orders\"").contains("\"messages\":1}");
     h.loops.advance(2_000_000_000L);
-    assertThat(h.broker.metrics().totals().damagedMessages()).isEqualTo(1);
-    assertThat(h.broker.metrics().totals().setAside()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().messages()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().setAside()).isEqualTo(1);
     h.crash(true);
     h.open();
     assertThat(damaged("list")).isEqualTo(list);
@@ -356,10 +356,10 @@ class SetAsideTest {
   void aSelectorForAnIdLooksOnBehindDamageInASpanBehindOthersThatItPassedOver() throws Exception {
     int many = (1 << 16) + 1_500;
     h.settings =
-        BrokerHarness.withSegments(
-            BrokerHarness.settings(4 << 20, 1 << 20),
-            new SegmentSettings(
-                4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20));
+        BrokerHarness.settings(4 << 20, 1 << 20)
+            .with(
+                new SegmentSettings(
+                    4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20));
     h.open();
     FakePeer sender = h.attach();
     long id = h.producer(sender, QUEUE);

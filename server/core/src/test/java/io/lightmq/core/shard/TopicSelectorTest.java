@@ -142,11 +142,11 @@ class TopicSelectorTest {
     publish(peer, topic, persistent, false, 1, 2, 3, 4);
     publish(peer, topic, persistent, true, 5, 6, 7, 8);
     takeMetrics();
-    assertThat(use("few").backlog()).isEqualTo(2);
-    assertThat(use("even").backlog()).isEqualTo(4);
-    assertThat(use("none").backlog()).isZero();
-    assertThat(use("few").selectorEvaluations()).isEqualTo(8);
-    assertThat(use("").selectorEvaluations()).isEqualTo(8);
+    assertThat(use("few").backlog().messages()).isEqualTo(2);
+    assertThat(use("even").backlog().messages()).isEqualTo(4);
+    assertThat(use("none").backlog().messages()).isZero();
+    assertThat(use("few").selector().evaluations()).isEqualTo(8);
+    assertThat(use("").selector().evaluations()).isEqualTo(8);
     assertThat(take(peer, 4, topic)).isEmpty();
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m8");
     assertThat(take(peer, 2, topic)).containsExactly("m2", "m4", "m6", "m8");
@@ -370,8 +370,8 @@ class TopicSelectorTest {
     publish(peer, topic, true, false, 1, 7);
     takeMetrics();
     // All ten show the figures of the one filter that they share.
-    assertThat(use("s1").selectorEvaluations()).isEqualTo(2);
-    assertThat(use("s10").selectorEvaluations()).isEqualTo(2);
+    assertThat(use("s1").selector().evaluations()).isEqualTo(2);
+    assertThat(use("s10").selector().evaluations()).isEqualTo(2);
     for (int i = 1; i <= 10; i++) {
       assertThat(take(peer, i, topic)).containsExactly("m7");
     }
