@@ -221,6 +221,7 @@ final class Listening {
   }
 
   /** Takes back what of these waits to be run; the caller settles it. */
+  @SuppressWarnings("ReferenceEquality") // this message and no equal one
   List<Arrived> takeLoaded(List<Arrived> some) {
     return gate.look(
         () -> {

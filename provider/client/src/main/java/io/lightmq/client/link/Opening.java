@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * has {@link OpenThings} remember them. What nobody waits for any more when its answer comes, or
  * whose answer does not come in time, is closed again.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // what has opened too late is closed; nobody waits
 final class Opening {
   private static final long RETRY_MILLIS = 200;
 
@@ -194,10 +195,6 @@ final class Opening {
             },
             things::areTemporariesReopened,
             c -> new Frame.DeleteTemporary(c, temporary.name()))
-        .thenApply(
-            done -> {
-              asking.onLoop(() -> things.closed(temporary));
-              return done;
-            });
+        .thenRun(() -> asking.onLoop(() -> things.closed(temporary)));
   }
 }

@@ -509,11 +509,11 @@ public final class RecordCodec {
     List<Part> parts = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       ShardRecord part = decodeOne(base, records);
-      if (!(part instanceof Part)) {
+      if (!(part instanceof Part whole)) {
         throw new MalformedRecordException(
             part.getClass().getSimpleName() + " cannot be part of a transaction");
       }
-      parts.add((Part) part);
+      parts.add(whole);
     }
     return new Committed(link.equals(NO_LINK) ? null : link, number, parts);
   }

@@ -218,7 +218,8 @@ final class Subscribing {
   /** Reckons what a session takes itself. */
   void settle(PeerSession session) {
     long consumers =
-        session.recipient().consumers().size() + dispatcher.browsers().count(session.recipient());
+        (long) session.recipient().consumers().size()
+            + dispatcher.browsers().count(session.recipient());
     budget.settle(
         session,
         NamedBudget.CONNECTION

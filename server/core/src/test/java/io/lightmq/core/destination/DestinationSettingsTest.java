@@ -25,7 +25,7 @@ class DestinationSettingsTest {
           "max-attempts", "3",
           "dead-letter", "none",
           "expiry", "OLD",
-          "suppress-duplicates", "property:key,keys=10,time=1m");
+          "suppress-duplicates", "property:key,keys=10,time=60000ms");
 
   @Test
   void everyComponentIsASettingWithATextOfItsOwn() {

@@ -84,10 +84,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private long unreceivedBytes;
 
   InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests, FrameBudget named) {
+    this.named = named;
     this.maxFrameBytes = maxFrameBytes;
     this.commits = commits;
     this.requests = requests;
-    this.named = named;
   }
 
   /**
@@ -323,6 +323,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   }
 
   /** Ends the connection if a frame that was arriving before still is, and others wait. */
+  @SuppressWarnings("ReferenceEquality") // the same frame, not one as long
   private void look(ChannelHandlerContext ctx, @Nullable Reserved last) {
     Reserved arriving = reserved;
     if (arriving == null || off) {
