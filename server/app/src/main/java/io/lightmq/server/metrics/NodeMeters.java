@@ -57,6 +57,7 @@ public final class NodeMeters implements AutoCloseable {
     brokerMeters();
     loadMeters();
     journalMeters();
+    diskMeters();
     memoryMeters();
     sample();
   }
@@ -222,6 +223,9 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.checkpoint.last.seconds",
         "How long the newest checkpoint took.",
         now -> now.broker().checkpoints().lastNanos() / NANOS);
+  }
+
+  private void diskMeters() {
     gauge("lightmq.segments", "Segment files.", now -> now.broker().checkpoints().segments());
     gauge(
         "lightmq.segment.bytes",
