@@ -12,7 +12,9 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -80,6 +82,22 @@ class StructureTest {
     assertThat((double) hidden / types.size())
         .as("%d of %d top-level types are package-private", hidden, types.size())
         .isGreaterThanOrEqualTo(MIN_PACKAGE_PRIVATE);
+  }
+
+  /** Who walks from the client through the frames into the broker meets each name once. */
+  @Test
+  void noTwoTypesOfClientAndBrokerShareAName() throws IOException {
+    Path root = Path.of("..").toAbsolutePath().normalize();
+    Map<String, Path> seen = new HashMap<>();
+    for (String module : List.of("spi", "provider", "server")) {
+      for (Path file : sources(root.resolve(module))) {
+        String name = file.getFileName().toString();
+        if (file.toString().contains("/src/main/") && !name.equals("package-info.java")) {
+          assertThat(seen.put(name, file)).as("another type named as %s", file).isNull();
+        }
+      }
+    }
+    assertThat(seen).hasSizeGreaterThan(300);
   }
 
   @Test

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>After a lost connection the broker begins the look anew; sequences only rise within a lane, so
  * what was shown before is known and left out.
  */
+@SuppressWarnings("JdkObsolete") // the API asks for an Enumeration
 final class Browse implements Enumeration<Message> {
   private static final int FIRST_WINDOW = 16;
 
@@ -66,7 +67,7 @@ final class Browse implements Enumeration<Message> {
     this.id = link.nextConsumerId();
     this.messages = messages;
     this.queueName = queueName;
-    this.window = Math.max(1, Math.min(FIRST_WINDOW, settings.prefetchMessages()));
+    this.window = Math.max(1, Math.min(FIRST_WINDOW, settings.prefetch().messages()));
     this.pullAtNanos = System.nanoTime();
   }
 
@@ -178,7 +179,7 @@ final class Browse implements Enumeration<Message> {
   }
 
   private boolean awaitMore() throws JMSException {
-    int timeoutMillis = settings.link().requestTimeoutMillis();
+    int timeoutMillis = settings.link().timeouts().requestMillis();
     long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
     int answersBefore = answers;
     long deadlineNanos = System.nanoTime() + timeoutNanos;
@@ -216,7 +217,7 @@ final class Browse implements Enumeration<Message> {
   private void pull() {
     pullId = pullId == Integer.MAX_VALUE ? 1 : pullId + 1;
     pulling = true;
-    link.pull(new Frame.PullOne(id, pullId, window, settings.prefetchBytes(), 0));
+    link.pull(new Frame.PullOne(id, pullId, window, settings.prefetch().bytes(), 0));
   }
 
   // ---- from the link, on its thread ----
@@ -228,7 +229,7 @@ final class Browse implements Enumeration<Message> {
         answered();
         take(delivery);
         if (delivery.count() >= window) {
-          window = Math.max(window, Math.min(settings.prefetchMessages(), 2 * window));
+          window = Math.max(window, Math.min(settings.prefetch().messages(), 2 * window));
         }
       }
     } catch (MalformedMessageException e) {

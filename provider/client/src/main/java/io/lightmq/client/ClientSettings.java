@@ -17,30 +17,32 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a connection is made with: parsed once, from a URI with its options.
  *
- * @param prefetchMessages at most so many messages wait in a consumer
- * @param prefetchBytes at most so many bytes of messages, but at least one message
- * @param parkMillis how long the broker keeps a pull that finds nothing
  * @param messageSizeLimit largest encoded message in bytes
- * @param jmsx which properties the provider sets beside the delivery count
  * @param atMostOnce whether sessions that acknowledge by themselves do so by pulling
+ * @param jmsx which properties the provider sets beside the delivery count
  */
 record ClientSettings(
     LinkSettings link,
-    int prefetchMessages,
-    int prefetchBytes,
-    int parkMillis,
+    Prefetch prefetch,
     int messageSizeLimit,
     boolean atMostOnce,
     Jmsx jmsx,
     ObjectTrust trust) {
 
+  /**
+   * What a consumer asks for ahead of its application.
+   *
+   * @param messages at most so many messages wait in a consumer
+   * @param bytes at most so many bytes of messages, but at least one message
+   * @param parkMillis how long the broker keeps a pull that finds nothing
+   */
+  record Prefetch(int messages, int bytes, int parkMillis) {}
+
   /** With other credentials; an empty user is none. */
   ClientSettings withCredentials(@Nullable String user, @Nullable String password) {
     return new ClientSettings(
-        link.withCredentials(emptyAsNull(user), password),
-        prefetchMessages,
-        prefetchBytes,
-        parkMillis,
+        link.with(new LinkSettings.Credentials(emptyAsNull(user), password)),
+        prefetch,
         messageSizeLimit,
         atMostOnce,
         jmsx,
@@ -139,26 +141,29 @@ record ClientSettings(
     LinkSettings link =
         new LinkSettings(
             uri,
-            emptyAsNull(options.get("user")),
-            options.get("password"),
+            new LinkSettings.Credentials(emptyAsNull(options.get("user")), options.get("password")),
             emptyAsNull(options.get("clientId")),
-            (int) numbers.get("connectTimeoutMillis"),
-            (int) numbers.get("requestTimeoutMillis"),
-            (int) numbers.get("sendTimeoutMillis"),
-            numbers.get("maxUnconfirmedBytes"),
-            (int) numbers.get("batchBytes"),
-            (int) numbers.get("lingerMillis"),
-            bool("failover", options.getOrDefault("failover", "true")),
-            (int) numbers.get("reconnectDelayMillis"),
-            (int) numbers.get("maxReconnectDelayMillis"),
-            (int) numbers.get("reconnectAttempts"),
-            (int) numbers.get("initialReconnectAttempts"));
+            new LinkSettings.Timeouts(
+                numbers.whole("connectTimeoutMillis"),
+                numbers.whole("requestTimeoutMillis"),
+                numbers.whole("sendTimeoutMillis")),
+            new LinkSettings.Batching(
+                numbers.get("maxUnconfirmedBytes"),
+                numbers.whole("batchBytes"),
+                numbers.whole("lingerMillis")),
+            new LinkSettings.Reconnect(
+                bool("failover", options.getOrDefault("failover", "true")),
+                numbers.whole("reconnectDelayMillis"),
+                numbers.whole("maxReconnectDelayMillis"),
+                numbers.whole("reconnectAttempts"),
+                numbers.whole("initialReconnectAttempts")));
     return new ClientSettings(
         link,
-        (int) numbers.get("prefetchMessages"),
-        (int) numbers.get("prefetchBytes"),
-        (int) numbers.get("parkMillis"),
-        (int) numbers.get("messageSizeLimit"),
+        new Prefetch(
+            numbers.whole("prefetchMessages"),
+            numbers.whole("prefetchBytes"),
+            numbers.whole("parkMillis")),
+        numbers.whole("messageSizeLimit"),
         atMostOnce(options.getOrDefault("semantics", AT_LEAST_ONCE)),
         Jmsx.parse(options.getOrDefault("jmsxProperties", "")),
         new ObjectTrust(packages(options.getOrDefault("trustedPackages", ""))));
@@ -239,6 +244,10 @@ record ClientSettings(
   }
 
   private record Numbers(Map<String, String> options) {
+    int whole(String name) {
+      return (int) get(name);
+    }
+
     long get(String name) {
       Range range = NUMBERS.get(name);
       if (range == null) {

@@ -81,9 +81,9 @@ final class Completions {
     this.refusals = refusals;
     this.inListener = inListener;
     this.threadName = threadName;
-    this.closeMillis = settings.requestTimeoutMillis();
-    this.sendTimeoutMillis = settings.sendTimeoutMillis();
-    this.maxBytes = settings.maxUnconfirmedBytes();
+    this.closeMillis = settings.timeouts().requestMillis();
+    this.sendTimeoutMillis = settings.timeouts().sendMillis();
+    this.maxBytes = settings.batching().maxUnconfirmedBytes();
   }
 
   /** Whether the calling thread is the one that runs completion listeners. */

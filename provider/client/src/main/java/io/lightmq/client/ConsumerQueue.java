@@ -24,9 +24,9 @@ final class ConsumerQueue {
   private final int id;
   private final Inbox inbox;
   private final AckMode mode;
-  private final Consumer<ConsumerQueue> detach;
   private final BrokerLink link;
   private final ClientSettings settings;
+  private final Consumer<ConsumerQueue> detach;
   private final ArrayDeque<Arrived> waiting = new ArrayDeque<>();
   private long waitingBytes;
   private int window;
@@ -87,10 +87,10 @@ final class ConsumerQueue {
     this.id = id;
     this.inbox = inbox;
     this.mode = mode;
-    this.detach = detach;
     this.link = link;
     this.settings = settings;
-    this.window = Math.min(FIRST_WINDOW, settings.prefetchMessages());
+    this.detach = detach;
+    this.window = Math.min(FIRST_WINDOW, settings.prefetch().messages());
   }
 
   int id() {
@@ -159,7 +159,7 @@ final class ConsumerQueue {
     if (pullId == lastPullId) {
       pullOpen = false;
       if (messages.size() >= asked && taken >= window / 2) {
-        window = Math.min(settings.prefetchMessages(), window * 2);
+        window = Math.min(settings.prefetch().messages(), window * 2);
         taken = 0;
       }
     }
@@ -203,7 +203,7 @@ final class ConsumerQueue {
 
   /** Whether nothing is prefetched. */
   boolean isOnDemand() {
-    return settings.prefetchMessages() == 0;
+    return settings.prefetch().messages() == 0;
   }
 
   /** Whether nobody would get what comes now, so that it goes back; never what cannot go back. */
@@ -228,8 +228,8 @@ final class ConsumerQueue {
         && ended == null
         && !pullOpen
         && waiting.size() <= window / 2
-        && waitingBytes <= settings.prefetchBytes() / 2) {
-      pull(askFor(), settings.parkMillis());
+        && waitingBytes <= settings.prefetch().bytes() / 2) {
+      pull(askFor(), settings.prefetch().parkMillis());
     }
   }
 
@@ -266,7 +266,7 @@ final class ConsumerQueue {
     parked = parkMillis > 0;
     used = false;
     asked = messages;
-    int bytes = (int) Math.max(1, settings.prefetchBytes() - waitingBytes);
+    int bytes = (int) Math.max(1, settings.prefetch().bytes() - waitingBytes);
     link.pull(new Frame.PullOne(id, lastPullId, messages, bytes, parkMillis));
   }
 

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
  * <p>It ends in two steps, as what it belongs to does: once it is ending nothing new is begun, but
  * a listener that still runs may receive; once it is closed nobody may.
  */
+@SuppressWarnings("WaitNotInLoop") // its callers wait in a loop: what has changed is theirs to say
 final class Gate {
   /** Waits for ever. */
   static final long FOREVER = -1;

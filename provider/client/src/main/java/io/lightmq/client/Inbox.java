@@ -36,11 +36,11 @@ final class Inbox {
     LightmqMessage.Acknowledger of(Arrived message);
   }
 
-  private final Acknowledgers acknowledgers;
-  private final Supplier<String> transaction;
   private final AckMode mode;
   private final BrokerLink link;
   private final Messages messages;
+  private final Acknowledgers acknowledgers;
+  private final Supplier<String> transaction;
   private final Gate gate;
   private final List<ConsumerQueue> consumers = new CopyOnWriteArrayList<>();
   private final HandedOver handedOver;
@@ -79,7 +79,7 @@ final class Inbox {
     this.messages = messages;
     this.acknowledgers = acknowledgers;
     this.transaction = transaction;
-    int requestTimeoutMillis = settings.link().requestTimeoutMillis();
+    int requestTimeoutMillis = settings.link().timeouts().requestMillis();
     this.handedOver = new HandedOver(mode, gate);
     this.acknowledging = new Acknowledging(mode, link, gate);
     this.begun = new Begun(mode, link, sessionId);

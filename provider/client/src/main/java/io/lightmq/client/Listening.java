@@ -33,10 +33,10 @@ final class Listening {
   private final Inbox inbox;
   private final Gate gate;
   private final AckMode mode;
+  private final List<ConsumerQueue> consumers;
   private final String name;
   private final Consumer<JMSException> tell;
   private final Refusals refusals;
-  private final List<ConsumerQueue> consumers;
   private final ListenerPause pause = new ListenerPause();
 
   /** What a connection consumer has given the session; at most what its maximum is, a few times. */
@@ -221,6 +221,7 @@ final class Listening {
   }
 
   /** Takes back what of these waits to be run; the caller settles it. */
+  @SuppressWarnings("ReferenceEquality") // this message and no equal one
   List<Arrived> takeLoaded(List<Arrived> some) {
     return gate.look(
         () -> {

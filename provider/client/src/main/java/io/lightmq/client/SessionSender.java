@@ -52,7 +52,7 @@ final class SessionSender {
   private final JmsDestinations destinations;
   private final AtomicLong messageNumbers;
   private final Completions completions;
-  private final Supplier<String> transaction;
+  private final Refusals refusals;
   private final MessageWriter writer;
   private final int sizeLimit;
   private final Map<DestinationName, BrokerLink.Target> targets =
@@ -60,7 +60,7 @@ final class SessionSender {
   private List<BrokerLink.Staged> staged = new ArrayList<>();
   private long stagedBytes;
 
-  private final Refusals refusals;
+  private final Supplier<String> transaction;
 
   SessionSender(
       ClientSettings settings,
@@ -209,7 +209,7 @@ final class SessionSender {
     if (listener == null) {
       CompletableFuture<Void> receipt = goesOut(fixed, target, persistent, bytes, envelope);
       if (receipt instanceof BrokerLink.Sending sending) {
-        Completions.receipt(sending, settings.link().requestTimeoutMillis());
+        Completions.receipt(sending, settings.link().timeouts().requestMillis());
       }
       return;
     }

@@ -30,7 +30,7 @@ final class Shutdown {
    */
   static void awaitListeners(List<LightmqSession> sessions, ClientSettings settings) {
     sessions.forEach(session -> session.ending().awaitListener());
-    long leftMillis = settings.link().requestTimeoutMillis();
+    long leftMillis = settings.link().timeouts().requestMillis();
     long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(leftMillis);
     while (leftMillis > 0 && sessions.stream().anyMatch(session -> session.ending().hasSends())) {
       for (LightmqSession session : sessions) {

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * java.naming.provider.url}, or to the broker on this machine. That URL may also name a file with
  * further properties. The whole list is in {@code docs/client.md}.
  */
+@SuppressWarnings("JdkObsolete") // JNDI asks for a Hashtable
 public final class LightmqInitialContextFactory implements InitialContextFactory {
   /** The name that is always bound to a connection factory. */
   public static final String DEFAULT_FACTORY = "ConnectionFactory";

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
  * a reference becomes an object if it is to one of our three types and else stays a reference, so
  * looking a name up never loads a class that the name's owner chose. Safe for many threads.
  */
-@SuppressWarnings("BanJNDI") // it is a provider: it only looks into its own map
+// A provider looks into its own map only, and JNDI asks for a Hashtable.
+@SuppressWarnings({"BanJNDI", "JdkObsolete"})
 final class MemoryContext implements Context {
   private static final NameParser PARSER = CompositeName::new;
   private static final LightmqObjectFactory OBJECTS = new LightmqObjectFactory();

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param entries all entries whose key and value are text, before their variables are put in
  * @param brokerUrl the broker that the provider URL names, if it names one
  */
+@SuppressWarnings("JdkObsolete") // JNDI asks for a Hashtable
 record NamingProperties(Map<String, String> entries, @Nullable String brokerUrl) {
   private static final int MAX_BYTES = 1 << 20;
   private static final String CLASSPATH = "classpath:";

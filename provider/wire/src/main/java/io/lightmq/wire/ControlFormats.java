@@ -14,7 +14,9 @@ final class ControlFormats {
   static void addTo(FrameFormats table) {
     handshake(table);
     link(table);
-    sessions(table);
+    sessionsAndProducers(table);
+    consumers(table);
+    temporaries(table);
     administration(table);
   }
 
@@ -140,7 +142,7 @@ final class ControlFormats {
         (in, c) -> new Frame.Heartbeat());
   }
 
-  private static void sessions(FrameFormats table) {
+  private static void sessionsAndProducers(FrameFormats table) {
     table.add(
         FrameType.OPEN_SESSION,
         Frame.OpenSession.class,
@@ -170,6 +172,9 @@ final class ControlFormats {
         Frame.DetachProducer.class,
         (out, f) -> out.varint(f.producerId()),
         (in, c) -> new Frame.DetachProducer(in.varint()));
+  }
+
+  private static void consumers(FrameFormats table) {
     table.add(
         FrameType.ATTACH_CONSUMER,
         Frame.AttachConsumer.class,
@@ -209,6 +214,9 @@ final class ControlFormats {
         Frame.Unsubscribe.class,
         (out, f) -> out.text(f.subscription()),
         (in, c) -> new Frame.Unsubscribe(c, in.text()));
+  }
+
+  private static void temporaries(FrameFormats table) {
     table.add(
         FrameType.CREATE_TEMPORARY,
         Frame.CreateTemporary.class,

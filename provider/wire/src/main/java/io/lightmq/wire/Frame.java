@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  * connection's open requests; the answer carries the same one. Frames that hold a {@link ByteBuf}
  * own one reference to it; who consumes the frame releases it.
  */
-@SuppressWarnings("ArrayRecordComponent") // SASL data: moved, never compared
 public sealed interface Frame {
 
   /** The correlation id, 0 where there is none. */

@@ -17,7 +17,8 @@ final class MessageFormats {
 
   static void addTo(FrameFormats table) {
     publishing(table);
-    consuming(table);
+    pulling(table);
+    settling(table);
   }
 
   private static void publishing(FrameFormats table) {
@@ -87,7 +88,7 @@ final class MessageFormats {
                 readAcked(in)));
   }
 
-  private static void consuming(FrameFormats table) {
+  private static void pulling(FrameFormats table) {
     table.add(
         FrameType.PULL,
         Frame.Pull.class,
@@ -155,6 +156,9 @@ final class MessageFormats {
           out.slice(f.entries());
         },
         MessageFormats::readDeliver);
+  }
+
+  private static void settling(FrameFormats table) {
     table.add(
         FrameType.ACKNOWLEDGE,
         Frame.Acknowledge.class,

@@ -155,6 +155,7 @@ final class GroupCommit {
     }
 
     @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only this thread writes it
     public void run() {
       try {
         while (append()) {

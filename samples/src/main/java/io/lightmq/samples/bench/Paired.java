@@ -98,6 +98,7 @@ final class Paired {
     delete(folder);
   }
 
+  @SuppressWarnings("EnumOrdinal") // any number of its own will do
   private double ratio(int round, PairedLoad load, LoadClient client, LoadClient otherClient)
       throws IOException {
     boolean first = (round + load.ordinal()) % 2 == 0; // neither is always outside

@@ -64,12 +64,12 @@ final class Server implements AutoCloseable {
       ScheduledExecutorService writers,
       AtomicReference<@Nullable AdminHttp> admin)
       throws IOException {
-    this.writers = writers;
-    this.health = new Health(() -> node.failure().isDone(), node::turnNanos);
     this.config = config;
+    this.health = new Health(() -> node.failure().isDone(), node::turnNanos);
     this.node = node;
     this.meters = meters;
     this.httpLoops = httpLoops;
+    this.writers = writers;
     InetSocketAddress address = config.http();
     this.http =
         address == null

@@ -1,8 +1,8 @@
 package io.lightmq.embedded;
 
 import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.shard.BrokerSettings.DiskRoom;
 import io.lightmq.core.storage.journal.JournalSettings;
-import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.node.NodeSettings;
 import io.lightmq.node.connection.ConnectionSettings;
 
@@ -21,48 +21,35 @@ final class EmbeddedSettings {
    * disk is memory too.
    */
   static NodeSettings inMemory(long heapBytes) {
-    return settings(heapBytes, 0, journal(MEMORY_JOURNAL_FILE_BYTES, 0), 0, 0);
+    return settings(
+        heapBytes,
+        DiskRoom.defaults().withBallastBytes(0).withMinFreeBytes(0).withOverflowBytes(0),
+        journal(MEMORY_JOURNAL_FILE_BYTES, 0));
   }
 
   static NodeSettings inDirectory(long heapBytes) {
-    BrokerSettings server = BrokerSettings.defaults();
     return settings(
         heapBytes,
-        server.overflowBytes(),
-        journal(FILE_JOURNAL_FILE_BYTES, server.journal().lingerNanos()),
-        16L * MIB,
-        server.minFreeBytes());
+        DiskRoom.defaults().withBallastBytes(16L * MIB),
+        journal(FILE_JOURNAL_FILE_BYTES, JournalSettings.defaults().lingerNanos()));
   }
 
   private static JournalSettings journal(int fileBytes, long lingerNanos) {
     return new JournalSettings(fileBytes, 4, 8, lingerNanos, fileBytes / 5 * 4, IDLE_NANOS);
   }
 
-  private static NodeSettings settings(
-      long heapBytes,
-      long overflowBytes,
-      JournalSettings journal,
-      long ballastBytes,
-      long minFreeBytes) {
-    BrokerSettings server = BrokerSettings.defaults();
+  private static NodeSettings settings(long heapBytes, DiskRoom disk, JournalSettings journal) {
     long share = Math.min(64L * MIB, Math.max(16L * MIB, heapBytes / 8));
-    SegmentSettings segments = SegmentSettings.DEFAULT;
+    BrokerSettings server = BrokerSettings.defaults();
     BrokerSettings broker =
         new BrokerSettings(
-            server.defaultSettings(),
-            server.createOnFirstUse(),
-            server.rules(),
-            WINDOW_BYTES,
-            share,
-            overflowBytes,
+            server.destinations(),
+            server.memory().withWindowBytes(WINDOW_BYTES).withUnloggedBytes(share),
+            disk,
+            server.limits(),
+            server.intervals(),
             journal,
-            segments,
-            ballastBytes,
-            server.maxMessageBytes(),
-            server.maxTransactionBytes(),
-            server.flushIntervalMillis(),
-            minFreeBytes,
-            server.idleReclaimMillis());
+            server.segments());
     return new NodeSettings(
         broker, ConnectionSettings.defaults(), share, MIB, 16L * MIB, 16L * MIB);
   }

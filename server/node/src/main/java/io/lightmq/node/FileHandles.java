@@ -24,7 +24,7 @@ final class FileHandles {
 
   /** What to tell the operator if so many handles are too few; null if they are enough. */
   static @Nullable String warning(long most, NodeSettings settings) {
-    int connections = settings.connections().connections();
+    int connections = settings.connections().counts().connections();
     long wanted = (long) connections + BESIDES_CONNECTIONS;
     if (most < 0 || most >= wanted) {
       return null;

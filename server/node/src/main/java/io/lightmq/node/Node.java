@@ -152,6 +152,7 @@ public final class Node implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("deprecation") // the newer name is not in Netty 4.1
   private static Channel listen(
       Transport transport, NetworkMemory memory, Connections connections, SocketAddress address)
       throws IOException {
@@ -191,13 +192,9 @@ public final class Node implements AutoCloseable {
     int open = connections.count();
     return new NodeMetrics(
         broker.metrics(),
-        open,
-        connections.halfOpen(),
-        connections.refused(),
-        memory.usedBytes(),
-        memory.boundBytes(open),
-        credit.exposedBytes(),
-        credit.settings().budgetBytes());
+        new NodeMetrics.ConnectionUse(open, connections.halfOpen(), connections.refused()),
+        new NodeMetrics.ByteUse(memory.usedBytes(), memory.boundBytes(open)),
+        new NodeMetrics.ByteUse(credit.exposedBytes(), credit.settings().budgetBytes()));
   }
 
   /**

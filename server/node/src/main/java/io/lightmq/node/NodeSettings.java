@@ -23,25 +23,25 @@ public record NodeSettings(
     long deliveryBytes) {
 
   public NodeSettings {
-    if (broker.maxMessageBytes() != connections.maxMessageBytes()
-        || broker.maxTransactionBytes() != connections.maxTransactionBytes()) {
+    if (broker.limits().maxMessageBytes() != connections.sizes().maxMessageBytes()
+        || broker.limits().maxTransactionBytes() != connections.sizes().maxTransactionBytes()) {
       throw new IllegalArgumentException(
           "shard and connections differ in the largest message or transaction: "
-              + broker.maxMessageBytes()
+              + broker.limits().maxMessageBytes()
               + " and "
-              + broker.maxTransactionBytes()
+              + broker.limits().maxTransactionBytes()
               + " bytes against "
-              + connections.maxMessageBytes()
+              + connections.sizes().maxMessageBytes()
               + " and "
-              + connections.maxTransactionBytes());
+              + connections.sizes().maxTransactionBytes());
     }
     credit(connections, creditBytes, firstCreditBytes, maxCreditBytes);
-    if (deliveryBytes < connections.maxDeliveryBytes()) {
+    if (deliveryBytes < connections.sizes().maxDeliveryBytes()) {
       throw new IllegalArgumentException(
           "deliveryBytes is "
               + deliveryBytes
               + " but must hold at least one delivery of "
-              + connections.maxDeliveryBytes()
+              + connections.sizes().maxDeliveryBytes()
               + " bytes");
     }
   }
@@ -75,6 +75,10 @@ public record NodeSettings(
   private static CreditSettings credit(
       ConnectionSettings connections, long budgetBytes, long firstBytes, long maxBytes) {
     return new CreditSettings(
-        budgetBytes, firstBytes, maxBytes, connections.maxFrameBytes(), connections.connections());
+        budgetBytes,
+        firstBytes,
+        maxBytes,
+        connections.maxFrameBytes(),
+        connections.counts().connections());
   }
 }

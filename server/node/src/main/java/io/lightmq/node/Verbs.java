@@ -194,20 +194,20 @@ final class Verbs implements NodeVerbs {
     long backlog = broker.others().backlog();
     for (DestinationUse destination : broker.destinations()) {
       for (SubscriptionUse subscription : destination.subscriptions()) {
-        backlog += subscription.backlog();
+        backlog += subscription.backlog().messages();
       }
     }
+    String paused = broker.load().publishesPaused();
     Runtime runtime = Runtime.getRuntime();
     String version = Verbs.class.getPackage().getImplementationVersion();
     json.text("version", version == null ? "(unpackaged)" : version)
         .number("pid", ProcessHandle.current().pid())
         .number("upSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos))
-        .number("connections", metrics.connections())
+        .number("connections", metrics.connections().open())
         .number("destinations", broker.destinations().size() + broker.others().destinations())
         .number("backlog", backlog)
         .number("delayed", broker.totals().moves().delayed())
-        .text(
-            "publishesPaused", broker.publishesPaused().isEmpty() ? "no" : broker.publishesPaused())
+        .text("publishesPaused", paused.isEmpty() ? "no" : paused)
         .number("journalUsedBytes", broker.journal().usedBytes())
         .number("journalCapacityBytes", broker.journal().capacityBytes())
         .number("segmentBytes", broker.checkpoints().segmentBytes())

@@ -67,20 +67,13 @@ class NodeOverTcpTest {
     BrokerSettings broker = otherwise.broker();
     BrokerSettings small =
         new BrokerSettings(
-            broker.defaultSettings(),
-            true,
-            List.of(),
-            16 * MIB,
-            16 * MIB,
-            64 * MIB,
+            broker.destinations(),
+            broker.memory().withWindowBytes(16 * MIB).withUnloggedBytes(16 * MIB),
+            broker.disk().withBallastBytes(0).withMinFreeBytes(0).withOverflowBytes(64 * MIB),
+            broker.limits(),
+            broker.intervals().withIdleReclaimMillis(0),
             JournalSettings.small(8 * MIB),
-            broker.segments(),
-            0,
-            broker.maxMessageBytes(),
-            broker.maxTransactionBytes(),
-            80,
-            0,
-            0);
+            broker.segments());
     NodeSettings settings =
         new NodeSettings(small, otherwise.connections(), 16 * MIB, MIB, 8 * MIB, 8 * MIB);
     UserStore users = UserStore.open(directory, true, false);
@@ -228,8 +221,8 @@ class NodeOverTcpTest {
         receipts += client.receiptsInNextFrame();
       }
       NodeMetrics metrics = node.metrics();
-      assertThat(metrics.networkBytes()).isLessThanOrEqualTo(metrics.networkBoundBytes());
-      assertThat(metrics.creditBytes()).isLessThanOrEqualTo(metrics.creditBudgetBytes());
+      assertThat(metrics.network().bytes()).isLessThanOrEqualTo(metrics.network().boundBytes());
+      assertThat(metrics.credit().bytes()).isLessThanOrEqualTo(metrics.credit().boundBytes());
     }
   }
 
@@ -249,7 +242,7 @@ class NodeOverTcpTest {
       }
     }
     NodeMetrics metrics = node.metrics();
-    assertThat(metrics.networkBytes()).isLessThanOrEqualTo(metrics.networkBoundBytes());
+    assertThat(metrics.network().bytes()).isLessThanOrEqualTo(metrics.network().boundBytes());
     for (TestClient client : clients) {
       client.socket.close();
     }

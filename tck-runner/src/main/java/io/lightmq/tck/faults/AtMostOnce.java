@@ -93,6 +93,7 @@ final class AtMostOnce {
     return findings.verdict(done, brokerFaults + clientKills, confirmed);
   }
 
+  @SuppressWarnings("EnumOrdinal") // any number of its own will do
   private void startSenders() throws JMSException {
     ConnectionFactory factory = new LightmqConnectionFactory(setup.uri());
     for (OnceClient.Way way : OnceClient.Way.values()) {

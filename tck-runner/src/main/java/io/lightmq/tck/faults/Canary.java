@@ -72,6 +72,7 @@ final class Canary implements AutoCloseable {
   }
 
   /** The broker goes or has come: round trips that are under way do not count. */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // only one thread changes brokers
   void brokerChanges() {
     era++;
     begunNanos.clear();

@@ -245,7 +245,7 @@ final class Fuzz {
     if (done.isEmpty()) {
       return 0;
     }
-    String[] figures = done.substring(HostileTrial.DONE.length()).split(" ");
+    String[] figures = done.substring(HostileTrial.DONE.length()).split(" ", -1);
     findings.note(
         "%s frames of a hostile broker against %s clients, %s calls refused",
         figures[0], figures[1], figures[2]);

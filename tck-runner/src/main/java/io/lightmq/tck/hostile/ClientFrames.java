@@ -165,7 +165,7 @@ final class ClientFrames {
       frame.u8(topic ? 2 : 1).text(topic ? topic() : queue());
     }
     frame.u8(subscribe);
-    if (subscribe > 1 && subscribe < 5 || any.oneIn(20)) {
+    if ((subscribe > 1 && subscribe < 5) || any.oneIn(20)) {
       frame.maybe(subscription());
     } else {
       frame.none();

@@ -128,10 +128,10 @@ final class FrameBytes {
   }
 
   static int getInt(byte[] frame, int at) {
-    return (frame[at] & 255) << 24
-        | (frame[at + 1] & 255) << 16
-        | (frame[at + 2] & 255) << 8
-        | frame[at + 3] & 255;
+    return ((frame[at] & 255) << 24)
+        | ((frame[at + 1] & 255) << 16)
+        | ((frame[at + 2] & 255) << 8)
+        | (frame[at + 3] & 255);
   }
 
   static void putInt(byte[] frame, int at, int value) {

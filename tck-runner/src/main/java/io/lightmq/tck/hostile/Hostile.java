@@ -80,7 +80,7 @@ final class Hostile {
   long big() {
     return switch (random.nextInt(8)) {
       case 0, 1, 2 -> random.nextInt(6);
-      case 3 -> random.nextLong() >>> 1 + random.nextInt(62);
+      case 3 -> random.nextLong() >>> (1 + random.nextInt(62));
       case 4 -> oneIn(40) ? -random.nextInt(9) - 1L : random.nextInt(300);
       default -> BOUNDS[random.nextInt(BOUNDS.length)];
     };
@@ -219,7 +219,7 @@ final class Hostile {
   private static ByteBuffer put(ByteBuffer bytes, int value) {
     int rest = value;
     while (rest > 127) {
-      bytes.put((byte) (rest & 127 | 128));
+      bytes.put((byte) ((rest & 127) | 128));
       rest >>>= 7;
     }
     return bytes.put((byte) rest);

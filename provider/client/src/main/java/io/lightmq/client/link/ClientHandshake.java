@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * to a challenge takes up to some tenths of a second to compute, as many as the broker asks for:
  * that is done once, on a thread of its own, since all links of a JVM share their loop.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class ClientHandshake extends ChannelInboundHandlerAdapter {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final byte[] NOTHING = {};
@@ -144,12 +145,12 @@ final class ClientHandshake extends ChannelInboundHandlerAdapter {
   }
 
   private void authenticate(ChannelHandlerContext context) {
-    String user = settings.user();
+    String user = settings.credentials().user();
     if (user == null) {
       context.writeAndFlush(new Frame.AuthStart("ANONYMOUS", NOTHING));
       return;
     }
-    String password = settings.password();
+    String password = settings.credentials().password();
     if (password == null || password.isEmpty()) {
       fail(
           context,

@@ -9,12 +9,14 @@ import io.lightmq.wire.ProtocolException;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
+import io.netty.channel.socket.SocketChannel;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -26,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Makes one authenticated connection to one address. */
+@SuppressWarnings("FutureReturnValueIgnored") // the outcome is in the future that connect returns
 final class Connector {
   /** What an open connection tells, on its loop. */
   interface Events {
@@ -63,6 +66,37 @@ final class Connector {
     }
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.BROKER);
     ClientHandshake handshake = new ClientHandshake(settings, decoder, events::computing);
+    Bootstrap bootstrap = bootstrap(loop, channelType, settings.timeouts().connectMillis());
+    bootstrap.handler(
+        new ChannelInitializer<Channel>() {
+          @Override
+          protected void initChannel(Channel channel) {
+            channel
+                .pipeline()
+                .addLast(
+                    new FrameGatherer(),
+                    decoder,
+                    FrameEncoder.INSTANCE,
+                    handshake,
+                    new Inbound(events));
+          }
+        });
+    CompletableFuture<Connected> result = new CompletableFuture<>();
+    ChannelFuture connect = bootstrap.connect(address);
+    events.connecting(connect.channel());
+    connect.addListener(
+        (ChannelFuture opened) -> {
+          if (opened.isSuccess()) {
+            greet(opened.channel(), address, settings, handshake, result);
+          } else {
+            result.completeExceptionally(notConnected(address, opened.cause()));
+          }
+        });
+    return result;
+  }
+
+  private static Bootstrap bootstrap(
+      EventLoop loop, Class<? extends Channel> channelType, int connectMillis) {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loop)
@@ -75,62 +109,50 @@ final class Connector {
                   }
                 })
             .disableResolver()
-            .handler(
-                new ChannelInitializer<Channel>() {
-                  @Override
-                  protected void initChannel(Channel channel) {
-                    channel
-                        .pipeline()
-                        .addLast(
-                            new FrameGatherer(),
-                            decoder,
-                            FrameEncoder.INSTANCE,
-                            handshake,
-                            new Inbound(events));
-                  }
-                });
-    bootstrap.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, settings.connectTimeoutMillis());
-    if (io.netty.channel.socket.SocketChannel.class.isAssignableFrom(channelType)) {
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectMillis);
+    if (SocketChannel.class.isAssignableFrom(channelType)) {
       bootstrap.option(ChannelOption.TCP_NODELAY, true);
     }
-    CompletableFuture<Connected> result = new CompletableFuture<>();
-    io.netty.channel.ChannelFuture connect = bootstrap.connect(address);
-    events.connecting(connect.channel());
-    connect.addListener(
-        (io.netty.channel.ChannelFuture opened) -> {
-          if (!opened.isSuccess()) {
-            result.completeExceptionally(notConnected(address, opened.cause()));
-            return;
-          }
-          Future<?> deadline =
-              loop.schedule(
-                  () -> {
-                    handshake
-                        .result()
-                        .completeExceptionally(
-                            new LinkException(
-                                FaultCode.HEARTBEAT_LOST,
-                                text(address)
-                                    + " did not greet within "
-                                    + settings.connectTimeoutMillis()
-                                    + " ms (option connectTimeoutMillis)"));
-                    opened.channel().close();
-                  },
-                  settings.connectTimeoutMillis(),
-                  TimeUnit.MILLISECONDS);
-          handshake
-              .result()
-              .whenComplete(
-                  (greeting, failed) -> {
-                    deadline.cancel(false);
-                    if (failed != null) {
-                      result.completeExceptionally(failed);
-                    } else {
-                      result.complete(new Connected(opened.channel(), greeting));
-                    }
-                  });
-        });
-    return result;
+    return bootstrap;
+  }
+
+  /** Waits for the broker's greeting, as long as a connect may take. */
+  private static void greet(
+      Channel channel,
+      SocketAddress address,
+      LinkSettings settings,
+      ClientHandshake handshake,
+      CompletableFuture<Connected> result) {
+    int millis = settings.timeouts().connectMillis();
+    Future<?> deadline =
+        channel
+            .eventLoop()
+            .schedule(
+                () -> {
+                  handshake
+                      .result()
+                      .completeExceptionally(
+                          new LinkException(
+                              FaultCode.HEARTBEAT_LOST,
+                              text(address)
+                                  + " did not greet within "
+                                  + millis
+                                  + " ms (option connectTimeoutMillis)"));
+                  channel.close();
+                },
+                millis,
+                TimeUnit.MILLISECONDS);
+    handshake
+        .result()
+        .whenComplete(
+            (greeting, failed) -> {
+              deadline.cancel(false);
+              if (failed != null) {
+                result.completeExceptionally(failed);
+              } else {
+                result.complete(new Connected(channel, greeting));
+              }
+            });
   }
 
   /** Netty says the address once more behind the reason. */

@@ -27,12 +27,13 @@ final class FirstConnect {
 
   FirstConnect(LinkSettings settings) {
     this.settings = settings;
-    this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
+    this.backoff =
+        new Backoff(settings.reconnect().delayMillis(), settings.reconnect().maxDelayMillis());
     backoff.nextMillis(0); // which would be none: here an attempt has just failed
   }
 
   void run(Attempt attempt) throws LinkException {
-    int limit = settings.initialReconnectAttempts();
+    int limit = settings.reconnect().initialAttempts();
     int failed = 0;
     while (true) {
       try {

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The event loop that all TCP links of a JVM share, with the thread {@code link-n}. It starts with
  * the first link and ends with the last, leaving no thread.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // the loop tells when it has ended
 final class LinkLoop {
   private static final long JOIN_MILLIS = 5_000;
 

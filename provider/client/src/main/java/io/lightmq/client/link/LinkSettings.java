@@ -2,65 +2,74 @@ package io.lightmq.client.link;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a link needs to know; times in milliseconds.
- *
- * @param sendTimeoutMillis how long a send waits for publish credit before it fails
- * @param maxUnconfirmedBytes bytes of messages not yet confirmed; beyond it sends wait
- * @param batchBytes bytes of messages that are sent without further waiting
- * @param lingerMillis how long messages wait for others while earlier ones are on their way
- * @param reconnectAttempts attempts before a lost link fails for good; -1 for no limit
- * @param initialReconnectAttempts attempts after the first one to connect at all; -1 for no limit
- */
+/** What a link needs to know, in parts by idea. */
 public record LinkSettings(
     ClientUri uri,
-    @Nullable String user,
-    @Nullable String password,
+    Credentials credentials,
     @Nullable String clientId,
-    int connectTimeoutMillis,
-    int requestTimeoutMillis,
-    int sendTimeoutMillis,
-    long maxUnconfirmedBytes,
-    int batchBytes,
-    int lingerMillis,
-    boolean failover,
-    int reconnectDelayMillis,
-    int maxReconnectDelayMillis,
-    int reconnectAttempts,
-    int initialReconnectAttempts) {
+    Timeouts timeouts,
+    Batching batching,
+    Reconnect reconnect) {
+
+  /** Who the user is; without a user the link is anonymous. */
+  public record Credentials(@Nullable String user, @Nullable String password) {
+    /** No user. */
+    public static final Credentials NONE = new Credentials(null, null);
+
+    /** Without the password. */
+    @Override
+    public String toString() {
+      return user == null ? "no user" : "user " + user;
+    }
+  }
+
+  /**
+   * How long something is waited for.
+   *
+   * @param connectMillis for a connection to an address
+   * @param requestMillis for the answer to a request
+   * @param sendMillis how long a send waits for publish credit before it fails
+   */
+  public record Timeouts(int connectMillis, int requestMillis, int sendMillis) {}
+
+  /**
+   * How messages are gathered on their way.
+   *
+   * @param maxUnconfirmedBytes bytes of messages not yet confirmed; beyond it sends wait
+   * @param batchBytes bytes of messages that are sent without further waiting
+   * @param lingerMillis how long messages wait for others while earlier ones are on their way
+   */
+  public record Batching(long maxUnconfirmedBytes, int batchBytes, int lingerMillis) {}
+
+  /**
+   * How a lost link is made again.
+   *
+   * @param failover whether it is
+   * @param delayMillis before the second attempt; doubled for each that follows
+   * @param maxDelayMillis what the delay grows to
+   * @param attempts before a lost link fails for good; -1 for no limit
+   * @param initialAttempts after the first one to connect at all; -1 for no limit
+   */
+  public record Reconnect(
+      boolean failover, int delayMillis, int maxDelayMillis, int attempts, int initialAttempts) {}
 
   /**
    * What a first connect takes at most: it begins again while the broker says to come later, for as
    * long as a request may take, and then tries each address once more.
    */
   long firstConnectMillis(int addresses) {
-    return requestTimeoutMillis
-        + (connectTimeoutMillis * 2L + requestTimeoutMillis) * Math.max(1, addresses);
+    return timeouts.requestMillis()
+        + (timeouts.connectMillis() * 2L + timeouts.requestMillis()) * Math.max(1, addresses);
   }
 
   /** With other credentials. */
-  public LinkSettings withCredentials(@Nullable String newUser, @Nullable String newPassword) {
-    return new LinkSettings(
-        uri,
-        newUser,
-        newPassword,
-        clientId,
-        connectTimeoutMillis,
-        requestTimeoutMillis,
-        sendTimeoutMillis,
-        maxUnconfirmedBytes,
-        batchBytes,
-        lingerMillis,
-        failover,
-        reconnectDelayMillis,
-        maxReconnectDelayMillis,
-        reconnectAttempts,
-        initialReconnectAttempts);
+  public LinkSettings with(Credentials part) {
+    return new LinkSettings(uri, part, clientId, timeouts, batching, reconnect);
   }
 
   /** Without the password. */
   @Override
   public String toString() {
-    return "LinkSettings[" + uri + (user == null ? "" : ", user " + user) + "]";
+    return "LinkSettings[" + uri + ", " + credentials + "]";
   }
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * loop share a frame each, at most {@value #MAX_GATHERED} pulls or {@value #MAX_ITEMS} items of
  * acknowledgements in one. Belongs to the link's loop.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a write that fails closes the channel
 final class LinkWriter {
   private static final int MAX_GATHERED = 1_000;
 

@@ -29,6 +29,7 @@ import org.slf4j.LoggerFactory;
  * A link over Netty channels, one at a time. All its state but the outbox's door lives on one event
  * loop; public methods hand over to it.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails ends the link, which tells
 final class NettyLink implements BrokerLink, Tries.Link {
   private static final Logger LOG = LoggerFactory.getLogger(NettyLink.class);
   private static final long CLOSE_MILLIS = 2_000;
@@ -74,14 +75,16 @@ final class NettyLink implements BrokerLink, Tries.Link {
     this.clientId = settings.clientId();
     this.writer = new LinkWriter(loop);
     this.requests =
-        new Requests(loop, settings.requestTimeoutMillis(), writer::write, writer::isIdle);
+        new Requests(loop, settings.timeouts().requestMillis(), writer::write, writer::isIdle);
     this.asking = new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
     this.places = new Places(asking);
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
-    this.opening = new Opening(asking, things, publishing, writer, settings.requestTimeoutMillis());
-    this.backoff = new Backoff(settings.reconnectDelayMillis(), settings.maxReconnectDelayMillis());
+    this.opening =
+        new Opening(asking, things, publishing, writer, settings.timeouts().requestMillis());
+    this.backoff =
+        new Backoff(settings.reconnect().delayMillis(), settings.reconnect().maxDelayMillis());
     this.tries = new Tries(settings, endpoint, loop, backoff, this);
   }
 
@@ -283,7 +286,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
       return; // whoever is connecting hears of it through the requests
     }
     listener.lost(cause);
-    if (settings.failover()) {
+    if (settings.reconnect().failover()) {
       LOG.warn("{}: connection lost: {}; connecting again", settings.uri(), cause.getMessage());
       reconnectLater();
     } else {
@@ -292,7 +295,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
   }
 
   private void reconnectLater() {
-    int limit = settings.reconnectAttempts();
+    int limit = settings.reconnect().attempts();
     if (limit >= 0 && backoff.attempts() >= limit) {
       end(
           new LinkException(
@@ -398,11 +401,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
   public CompletableFuture<Void> setClientId(String newId) {
     return asking
         .ok(OnLoss.RESEND, c -> new Frame.SetClientId(c, newId))
-        .thenApply(
-            done -> {
-              execute(() -> clientId = newId);
-              return done;
-            });
+        .thenRun(() -> execute(() -> clientId = newId));
   }
 
   @Override
@@ -460,6 +459,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
     return publishing.outbox().send(target, persistent, message);
   }
 
+  @SuppressWarnings("VoidUsed") // passed on
   @Override
   public CompletableFuture<Void> commit(
       int sessionId, List<Staged> sends, List<Frame.Acked> acked, BooleanSupplier stale) {

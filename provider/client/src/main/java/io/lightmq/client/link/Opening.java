@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * has {@link OpenThings} remember them. What nobody waits for any more when its answer comes, or
  * whose answer does not come in time, is closed again.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // what has opened too late is closed; nobody waits
 final class Opening {
   private static final long RETRY_MILLIS = 200;
 
@@ -35,11 +36,11 @@ final class Opening {
       Publishing publishing,
       LinkWriter writer,
       int requestTimeoutMillis) {
-    this.requestTimeoutMillis = requestTimeoutMillis;
     this.asking = asking;
     this.things = things;
     this.publishing = publishing;
     this.writer = writer;
+    this.requestTimeoutMillis = requestTimeoutMillis;
   }
 
   /** A fresh id; sessions, targets and consumers share one count. */
@@ -194,10 +195,6 @@ final class Opening {
             },
             things::areTemporariesReopened,
             c -> new Frame.DeleteTemporary(c, temporary.name()))
-        .thenApply(
-            done -> {
-              asking.onLoop(() -> things.closed(temporary));
-              return done;
-            });
+        .thenRun(() -> asking.onLoop(() -> things.closed(temporary)));
   }
 }

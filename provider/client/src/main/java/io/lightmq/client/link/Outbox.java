@@ -34,7 +34,7 @@ final class Outbox {
 
   /** Takes a message; blocks while it must wait, then throws. */
   Sending send(BrokerLink.Target target, boolean persistent, byte[] message) throws LinkException {
-    long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(settings.sendTimeoutMillis());
+    long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(settings.timeouts().sendMillis());
     Sending sending;
     lock.lock();
     try {
@@ -72,18 +72,19 @@ final class Outbox {
 
   private boolean mustWait(int bytes) {
     return starved
-        || (unconfirmedBytes > 0 && unconfirmedBytes + bytes > settings.maxUnconfirmedBytes());
+        || (unconfirmedBytes > 0
+            && unconfirmedBytes + bytes > settings.batching().maxUnconfirmedBytes());
   }
 
   private String noRoom() {
     return "the message was not sent: within "
-        + settings.sendTimeoutMillis()
+        + settings.timeouts().sendMillis()
         + " ms (option sendTimeoutMillis) "
         + (starved
             ? "the broker gave no publish credit"
             : unconfirmedBytes
                 + " bytes stayed unconfirmed, the limit is "
-                + settings.maxUnconfirmedBytes()
+                + settings.batching().maxUnconfirmedBytes()
                 + " (option maxUnconfirmedBytes)");
   }
 

@@ -111,12 +111,13 @@ final class Publishing {
     if (!open || gathered.isEmpty()) {
       return;
     }
-    if (gatheredBytes >= settings.batchBytes()
+    if (gatheredBytes >= settings.batching().batchBytes()
         || unconfirmed.isEmpty()
-        || settings.lingerMillis() == 0) {
+        || settings.batching().lingerMillis() == 0) {
       flush();
     } else if (linger == null) {
-      linger = loop.schedule(this::lingered, settings.lingerMillis(), TimeUnit.MILLISECONDS);
+      linger =
+          loop.schedule(this::lingered, settings.batching().lingerMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
@@ -225,7 +226,8 @@ final class Publishing {
       return commit.answer;
     }
     commit.deadline =
-        loop.schedule(() -> giveUp(commit), settings.requestTimeoutMillis(), TimeUnit.MILLISECONDS);
+        loop.schedule(
+            () -> giveUp(commit), settings.timeouts().requestMillis(), TimeUnit.MILLISECONDS);
     commit.number = nextNumber++;
     commit.correlation = nextCorrelation();
     unconfirmed.put(commit.correlation, commit);
@@ -249,13 +251,13 @@ final class Publishing {
       }
     }
     return givenUpCommitBytes > 0
-            && givenUpCommitBytes + commit.keptBytes > settings.maxUnconfirmedBytes()
+            && givenUpCommitBytes + commit.keptBytes > settings.batching().maxUnconfirmedBytes()
         ? LinkException.unsent(
             FaultCode.TRANSACTION_ROLLED_BACK,
             "the transaction is rolled back: "
                 + givenUpCommitBytes
                 + " bytes of commits have no answer, the limit is "
-                + settings.maxUnconfirmedBytes()
+                + settings.batching().maxUnconfirmedBytes()
                 + " (option maxUnconfirmedBytes)",
             null)
         : null;
@@ -264,7 +266,7 @@ final class Publishing {
   private void giveUp(Commit commit) {
     String late =
         "no answer within "
-            + settings.requestTimeoutMillis()
+            + settings.timeouts().requestMillis()
             + " ms (option requestTimeoutMillis); the transaction ";
     if (!open && !commit.wasSent()) {
       numbered.remove(commit); // the next connection numbers anew what comes behind it
@@ -357,7 +359,7 @@ final class Publishing {
 
   private boolean mayTellEarly(Item item) {
     if (item instanceof Commit commit && !commit.kept) {
-      if (keptCommitBytes + commit.keptBytes > settings.maxUnconfirmedBytes()) {
+      if (keptCommitBytes + commit.keptBytes > settings.batching().maxUnconfirmedBytes()) {
         return false;
       }
       commit.kept = true;

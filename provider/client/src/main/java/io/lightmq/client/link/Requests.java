@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * The requests that wait for an answer or for a connection, each with a deadline. At most {@value
  * #MAX_OPEN}; more are refused at once. Belongs to the link's loop.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a timer that fires late finds its request answered
 final class Requests {
   static final int MAX_OPEN = 100_000;
 

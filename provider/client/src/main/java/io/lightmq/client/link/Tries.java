@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
  * was given up, ends with what it does now: its channel is closed, it makes no other, and it does
  * not touch the link any more. Belongs to the link's loop.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // each try tells its outcome by itself
 final class Tries {
   private static final Logger LOG = LoggerFactory.getLogger(Tries.class);
 
@@ -54,7 +55,7 @@ final class Tries {
   CompletableFuture<@Nullable Void> first(List<SocketAddress> addresses) {
     giveUp();
     long deadlineNanos =
-        System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.requestTimeoutMillis());
+        System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.timeouts().requestMillis());
     return until(newest, addresses, deadlineNanos);
   }
 

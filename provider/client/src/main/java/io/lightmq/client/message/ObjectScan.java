@@ -168,12 +168,12 @@ final class ObjectScan {
       long maxWork,
       Predicate<String> trusts,
       Predicate<String> hasFormOfItsOwn) {
-    this.trusts = trusts;
-    this.hasFormOfItsOwn = hasFormOfItsOwn;
-    this.in = ByteBuffer.wrap(serialised);
     this.maxDepth = maxDepth;
     this.maxReferences = maxReferences;
+    this.in = ByteBuffer.wrap(serialised);
     this.maxWork = maxWork;
+    this.trusts = trusts;
+    this.hasFormOfItsOwn = hasFormOfItsOwn;
   }
 
   /**

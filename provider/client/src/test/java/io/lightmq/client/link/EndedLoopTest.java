@@ -58,18 +58,9 @@ class EndedLoopTest {
   private static final LinkSettings SETTINGS =
       new LinkSettings(
           ClientUri.parse("lightmq://localhost"),
+          LinkSettings.Credentials.NONE,
           null,
-          null,
-          null,
-          1_000,
-          20,
-          1_000,
-          1 << 20,
-          1,
-          0,
-          true,
-          5,
-          5,
-          -1,
-          0);
+          new LinkSettings.Timeouts(1_000, 20, 1_000),
+          new LinkSettings.Batching(1 << 20, 1, 0),
+          new LinkSettings.Reconnect(true, 5, 5, -1, 0));
 }

@@ -78,20 +78,11 @@ class TriesTest {
   private LinkSettings settings(int timeoutMillis, int delayMillis, int attempts) {
     return new LinkSettings(
         ClientUri.parse("lightmq://127.0.0.1"),
+        LinkSettings.Credentials.NONE,
         null,
-        null,
-        null,
-        timeoutMillis,
-        timeoutMillis,
-        timeoutMillis,
-        1 << 20,
-        1,
-        0,
-        true,
-        delayMillis,
-        delayMillis,
-        -1,
-        attempts);
+        new LinkSettings.Timeouts(timeoutMillis, timeoutMillis, timeoutMillis),
+        new LinkSettings.Batching(1 << 20, 1, 0),
+        new LinkSettings.Reconnect(true, delayMillis, delayMillis, -1, attempts));
   }
 
   private BrokerLink open(LinkSettings settings) throws LinkException {

@@ -268,11 +268,6 @@ public final class Entry {
     return (flags(buffer, at) & PERSISTENT) != 0;
   }
 
-  /** The compression of the message's body, 0 for none. */
-  public static int compression(ByteBuffer buffer, int at) {
-    return buffer.get(at + COMPRESSION) & 0xFF;
-  }
-
   /** Where the encoded message starts in the entry. */
   public static int messageOffset(ByteBuffer buffer, int at) {
     return buffer.getInt(at + MESSAGE_OFFSET);

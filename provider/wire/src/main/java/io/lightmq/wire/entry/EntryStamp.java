@@ -13,7 +13,6 @@ package io.lightmq.wire.entry;
  * @param chunks how many there are, 0 for a whole message
  * @param user the producer's user name in UTF-8, at most 255 bytes; not copied
  */
-@SuppressWarnings("ArrayRecordComponent") // made once per connection, written millions of times
 public record EntryStamp(
     int lane,
     int flags,

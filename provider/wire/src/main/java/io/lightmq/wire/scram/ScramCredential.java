@@ -9,7 +9,6 @@ import java.util.Base64;
  * @param salt at least 8 random bytes; not copied
  * @param iterations 4,096 to 200,000
  */
-@SuppressWarnings("ArrayRecordComponent") // moved, never compared
 public record ScramCredential(byte[] salt, int iterations, byte[] storedKey, byte[] serverKey) {
   /** The fewest iterations that RFC 7677 allows. */
   public static final int MIN_ITERATIONS = 4_096;

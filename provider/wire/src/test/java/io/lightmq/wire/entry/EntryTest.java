@@ -88,7 +88,6 @@ class EntryTest {
     assertThat(Entry.holderId(entry, 0)).isEqualTo(77);
     assertThat(Entry.chunk(entry, 0)).isEqualTo(2);
     assertThat(Entry.chunks(entry, 0)).isEqualTo(5);
-    assertThat(Entry.compression(entry, 0)).isZero();
     assertThat(Entry.user(entry, 0)).isEqualTo("jörg");
   }
 

@@ -178,6 +178,7 @@ final class BrokerOptions {
     return new ParameterException(spec.commandLine(), text);
   }
 
+  @SuppressWarnings("SystemConsoleNull") // from Java 22 on the console itself reads what is piped
   private @Nullable String findPassword(String who) {
     Path file = passwordFile;
     try {

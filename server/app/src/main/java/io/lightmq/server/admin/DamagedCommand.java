@@ -3,19 +3,18 @@ package io.lightmq.server.admin;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code lightmq damaged}: what becomes of messages that a running broker could not read. */
 @Command(
     name = "damaged",
     description = "Lists messages that could not be read and are set aside, and decides on them.",
     mixinStandardHelpOptions = true)
-public final class DamagedCommand implements Runnable {
-  @Spec CommandSpec spec = CommandSpec.create();
+public final class DamagedCommand extends VerbCommand {
+  DamagedCommand() {
+    super("list, retry or drop");
+  }
 
   /** Which messages. */
   static final class Selection {
@@ -32,11 +31,6 @@ public final class DamagedCommand implements Runnable {
     Arguments arguments() {
       return new Arguments().with("destination", destination).with("kind", kind);
     }
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "name a verb: list, retry or drop");
   }
 
   @Command(

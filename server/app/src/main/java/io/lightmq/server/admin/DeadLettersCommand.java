@@ -3,21 +3,21 @@ package io.lightmq.server.admin;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code lightmq dead-letters}: looks at dead letters of a running broker and sends them again. */
 @Command(
     name = "dead-letters",
     description = "Lists and shows dead letters, and moves them back to where they came from.",
     mixinStandardHelpOptions = true)
-public final class DeadLettersCommand implements Runnable {
+public final class DeadLettersCommand extends VerbCommand {
   private static final String RATE = "(\\d+)(/s)?";
 
-  @Spec CommandSpec spec = CommandSpec.create();
+  DeadLettersCommand() {
+    super("list, show or retry");
+  }
 
   /** Which letters. */
   static final class Selection {
@@ -37,11 +37,6 @@ public final class DeadLettersCommand implements Runnable {
     Arguments arguments() {
       return new Arguments().with("queue", queue).with("destination", destination);
     }
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "name a verb: list, show or retry");
   }
 
   @Command(
@@ -86,8 +81,7 @@ public final class DeadLettersCommand implements Runnable {
       @Option(names = "--all", description = "all that the other options select") boolean all,
       @Option(names = "--dry-run", description = "only says how many would be moved") boolean dry) {
     if (!rate.matches(RATE)) {
-      throw new ParameterException(
-          spec.commandLine(), "--rate is \"" + rate + "\" but must be a number such as 50/s");
+      throw wrong("--rate is \"" + rate + "\" but must be a number such as 50/s");
     }
     if (id == null && !all && !dry) {
       throw new ParameterException(
@@ -96,8 +90,7 @@ public final class DeadLettersCommand implements Runnable {
               + " is moved");
     }
     if (id != null && all) {
-      throw new ParameterException(
-          spec.commandLine(), "give the message id of one letter or --all, not both");
+      throw wrong("give the message id of one letter or --all, not both");
     }
     return broker.run(
         "dead-letters.retry",

@@ -3,11 +3,8 @@ package io.lightmq.server.admin;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code lightmq delayed}: looks at messages of a running broker that are not due, and drops them.
@@ -16,8 +13,10 @@ import picocli.CommandLine.Spec;
     name = "delayed",
     description = "Lists messages that wait for their delivery time, and cancels them.",
     mixinStandardHelpOptions = true)
-public final class DelayedCommand implements Runnable {
-  @Spec CommandSpec spec = CommandSpec.create();
+public final class DelayedCommand extends VerbCommand {
+  DelayedCommand() {
+    super("list or cancel");
+  }
 
   /** Which messages. */
   static final class Selection {
@@ -30,11 +29,6 @@ public final class DelayedCommand implements Runnable {
     Arguments arguments() {
       return new Arguments().with("destination", destination);
     }
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "name a verb: list or cancel");
   }
 
   @Command(

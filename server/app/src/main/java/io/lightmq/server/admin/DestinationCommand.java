@@ -7,11 +7,8 @@ import java.util.Locale;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** {@code lightmq destination}: looks after queues and topics of a running broker. */
@@ -19,8 +16,11 @@ import picocli.CommandLine.TypeConversionException;
     name = "destination",
     description = "Lists, shows, creates, changes, deletes and empties queues and topics.",
     mixinStandardHelpOptions = true)
-public final class DestinationCommand implements Runnable {
-  @Spec CommandSpec spec = CommandSpec.create();
+public final class DestinationCommand extends VerbCommand {
+  /** The command, as a part of others or alone. */
+  public DestinationCommand() {
+    super("list, show, create, set, delete or purge");
+  }
 
   /** The kinds that have a name of their own. */
   enum Kind {
@@ -63,12 +63,6 @@ public final class DestinationCommand implements Runnable {
     Arguments arguments() {
       return new Arguments().with("kind", kind.name().toLowerCase(Locale.ROOT)).with("name", name);
     }
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "name a verb: list, show, create, set, delete or purge");
   }
 
   @Command(name = "list", description = "Lists all destinations.", mixinStandardHelpOptions = true)

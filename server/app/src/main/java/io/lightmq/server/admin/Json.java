@@ -46,8 +46,8 @@ final class Json {
       case '{' -> object(depth);
       case '[' -> array(depth);
       case '"' -> string();
-      case 't' -> word("true", Boolean.TRUE);
-      case 'f' -> word("false", Boolean.FALSE);
+      case 't' -> word("true", true);
+      case 'f' -> word("false", false);
       case 'n' -> word("null", null);
       default -> number();
     };
@@ -102,28 +102,22 @@ final class Json {
 
   private char escaped() {
     char next = at < text.length() ? text.charAt(at++) : 0;
-    switch (next) {
-      case '"', '\\', '/':
-        return next;
-      case 'b':
-        return '\b';
-      case 'f':
-        return '\f';
-      case 'n':
-        return '\n';
-      case 'r':
-        return '\r';
-      case 't':
-        return '\t';
-      case 'u':
-        if (at + 4 <= text.length()) {
-          at += 4;
-          return (char) Integer.parseInt(text.substring(at - 4, at), 16);
+    return switch (next) {
+      case '"', '\\', '/' -> next;
+      case 'b' -> '\b';
+      case 'f' -> '\f';
+      case 'n' -> '\n';
+      case 'r' -> '\r';
+      case 't' -> '\t';
+      case 'u' -> {
+        if (at + 4 > text.length()) {
+          throw wrong("four digits");
         }
-        throw wrong("four digits");
-      default:
-        throw wrong("an escape");
-    }
+        at += 4;
+        yield (char) Integer.parseInt(text.substring(at - 4, at), 16);
+      }
+      default -> throw wrong("an escape");
+    };
   }
 
   private Object number() {

@@ -3,22 +3,16 @@ package io.lightmq.server.admin;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code lightmq link}: what a running broker keeps of clients that may come back. */
 @Command(
     name = "link",
     description = "Lists and drops what the broker keeps of clients' connections.",
     mixinStandardHelpOptions = true)
-public final class LinkCommand implements Runnable {
-  @Spec CommandSpec spec = CommandSpec.create();
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "name a verb: list or drop");
+public final class LinkCommand extends VerbCommand {
+  LinkCommand() {
+    super("list or drop");
   }
 
   @Command(

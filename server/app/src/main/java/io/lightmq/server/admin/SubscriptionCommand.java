@@ -3,23 +3,17 @@ package io.lightmq.server.admin;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code lightmq subscription}: looks after the durable subscriptions of a running broker. */
 @Command(
     name = "subscription",
     description = "Lists and deletes durable subscriptions, whoever owns them.",
     mixinStandardHelpOptions = true)
-public final class SubscriptionCommand implements Runnable {
-  @Spec CommandSpec spec = CommandSpec.create();
-
-  @Override
-  public void run() {
-    throw new ParameterException(spec.commandLine(), "name a verb: list or delete");
+public final class SubscriptionCommand extends VerbCommand {
+  SubscriptionCommand() {
+    super("list or delete");
   }
 
   @Command(

@@ -19,11 +19,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * {@code lightmq user}: the users of a running broker, or with {@code --data} those of a data
@@ -34,12 +32,14 @@ import picocli.CommandLine.Spec;
     name = "user",
     description = "Lists, adds and removes users, and sets their passwords.",
     mixinStandardHelpOptions = true)
-public final class UserCommand implements Runnable {
+public final class UserCommand extends VerbCommand {
   private static final int REFUSED = 1;
   private static final int IN_USE = 3;
   private static final int MAX_PASSWORD_CHARS = 1_024;
 
-  @Spec CommandSpec spec = CommandSpec.create();
+  UserCommand() {
+    super("list, add, set-password or remove");
+  }
 
   /** Whose users: those of a broker that runs, or of a directory on which none does. */
   static final class Where {
@@ -63,12 +63,6 @@ public final class UserCommand implements Runnable {
 
   private interface Change {
     void apply(UserStore users) throws IOException;
-  }
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "name a verb: list, add, set-password or remove");
   }
 
   @Command(name = "list", description = "Lists all users.", mixinStandardHelpOptions = true)
@@ -205,8 +199,7 @@ public final class UserCommand implements Runnable {
               + " LIGHTMQ_NEW_PASSWORD, or type it when it is asked for");
     }
     if (password.length() > MAX_PASSWORD_CHARS) {
-      throw new ParameterException(
-          spec.commandLine(),
+      throw wrong(
           "a password has 1 to "
               + MAX_PASSWORD_CHARS
               + " characters, this one has "
@@ -240,7 +233,7 @@ public final class UserCommand implements Runnable {
     char[] first = console.readPassword("New password of %s: ", Printable.of(name));
     char[] again = console.readPassword("Once more: ");
     if (first == null || !Arrays.equals(first, again)) {
-      throw new ParameterException(spec.commandLine(), "the two passwords are not the same");
+      throw wrong("the two passwords are not the same");
     }
     return new String(first);
   }

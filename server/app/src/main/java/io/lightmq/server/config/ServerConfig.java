@@ -2,11 +2,19 @@ package io.lightmq.server.config;
 
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.shard.BrokerSettings.DestinationDefaults;
 import io.lightmq.core.shard.BrokerSettings.DestinationRule;
+import io.lightmq.core.shard.BrokerSettings.DiskRoom;
+import io.lightmq.core.shard.BrokerSettings.Intervals;
+import io.lightmq.core.shard.BrokerSettings.Limits;
+import io.lightmq.core.shard.BrokerSettings.Memory;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.node.NodeSettings;
 import io.lightmq.node.connection.ConnectionSettings;
+import io.lightmq.node.connection.ConnectionSettings.Counts;
+import io.lightmq.node.connection.ConnectionSettings.Patience;
+import io.lightmq.node.connection.ConnectionSettings.Sizes;
 import io.lightmq.server.http.HttpSettings;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -159,81 +167,96 @@ public record ServerConfig(
   }
 
   private static ConnectionSettings connections(ConfigReader from) throws ConfigException {
-    ConnectionSettings otherwise = ConnectionSettings.defaults();
+    Counts counts = Counts.defaults();
+    Sizes sizes = Sizes.defaults();
+    Patience patience = Patience.defaults();
     return new ConnectionSettings(
-        from.number("limits.connections", otherwise.connections(), 1, 1_000_000),
-        from.number("limits.sessions", otherwise.sessions(), 1, 1_000_000),
-        from.number("limits.consumers", otherwise.consumers(), 1, 1_000_000),
-        from.number("limits.producers", otherwise.producers(), 1, 1_000_000),
-        from.number("limits.open-requests", otherwise.openRequests(), 16, 1_000_000),
-        from.bytes(
-            "limits.message", otherwise.maxMessageBytes(), 64, BrokerSettings.MAX_MESSAGE_BYTES),
-        from.bytes("limits.transaction", otherwise.maxTransactionBytes(), 1, 64 << 20),
-        from.bytes("limits.delivery", otherwise.maxDeliveryBytes(), 1 << 10, 16 << 20),
-        from.bytes("limits.outbound", otherwise.outboundBytes(), 1 << 10, 64 << 20),
-        from.number("limits.handshake-millis", otherwise.handshakeMillis(), 1, 600_000),
-        from.number("limits.heartbeat-millis", otherwise.heartbeatMillis(), 30, 600_000),
-        from.number("limits.stall-millis", otherwise.stallMillis(), 10, 600_000));
+        new Counts(
+            from.number("limits.connections", counts.connections(), 1, 1_000_000),
+            from.number("limits.sessions", counts.sessions(), 1, 1_000_000),
+            from.number("limits.consumers", counts.consumers(), 1, 1_000_000),
+            from.number("limits.producers", counts.producers(), 1, 1_000_000),
+            from.number("limits.open-requests", counts.openRequests(), 16, 1_000_000)),
+        new Sizes(
+            from.bytes(
+                "limits.message", sizes.maxMessageBytes(), 64, BrokerSettings.MAX_MESSAGE_BYTES),
+            from.bytes("limits.transaction", sizes.maxTransactionBytes(), 1, 64 << 20),
+            from.bytes("limits.delivery", sizes.maxDeliveryBytes(), 1 << 10, 16 << 20),
+            from.bytes("limits.outbound", sizes.outboundBytes(), 1 << 10, 64 << 20)),
+        new Patience(
+            from.number("limits.handshake-millis", patience.handshakeMillis(), 1, 600_000),
+            from.number("limits.heartbeat-millis", patience.heartbeatMillis(), 30, 600_000),
+            from.number("limits.stall-millis", patience.stallMillis(), 10, 600_000)));
   }
 
   private static BrokerSettings broker(
       ConfigReader from, ConnectionSettings connections, long heapBytes) throws ConfigException {
-    BrokerSettings otherwise = BrokerSettings.defaults();
-    DestinationSettings settings =
-        from.settings(List.of("destinations"), otherwise.defaultSettings());
+    try {
+      DestinationDefaults destinations = destinations(from);
+      Memory memory = memory(from, heapBytes);
+      JournalSettings journal = journal(from, JournalSettings.defaults());
+      SegmentSettings segments = segments(from, SegmentSettings.DEFAULT, heapBytes);
+      Limits limits = limits(from, connections.sizes(), memory, journal);
+      return new BrokerSettings(
+          destinations, memory, disk(from), limits, intervals(from), journal, segments);
+    } catch (IllegalArgumentException e) {
+      throw from.wrong("memory.window", "does not fit: " + e.getMessage());
+    }
+  }
+
+  private static DestinationDefaults destinations(ConfigReader from) throws ConfigException {
+    DestinationDefaults otherwise = DestinationDefaults.defaults();
+    DestinationSettings settings = from.settings(List.of("destinations"), otherwise.settings());
     boolean create = from.flag("destinations.create-on-first-use", otherwise.createOnFirstUse());
     List<DestinationRule> rules = new ArrayList<>();
     for (String pattern : from.tablesIn("destination")) {
       rules.add(
           new DestinationRule(pattern, from.settings(List.of("destination", pattern), settings)));
     }
-    long fittingWindow = heapBytes < 96 * MIB ? 16 * MIB : 64 * MIB;
-    int window = from.bytes("memory.window", fittingWindow, MIB, 1 << 30);
-    long unloggedBytes =
-        from.longBytes("memory.non-persistent", share(heapBytes, 8, 16, 64), MIB, 1L << 40);
-    JournalSettings journal = journal(from, otherwise.journal());
-    SegmentSettings segments = segments(from, otherwise.segments(), heapBytes);
-    int longest = BrokerSettings.longestMessage(window, journal);
-    if (connections.maxMessageBytes() > longest) {
+    return new DestinationDefaults(settings, create, rules);
+  }
+
+  private static Memory memory(ConfigReader from, long heapBytes) throws ConfigException {
+    long window = heapBytes < 96 * MIB ? 16 * MIB : 64 * MIB;
+    return new Memory(
+        from.bytes("memory.window", window, MIB, 1 << 30),
+        from.longBytes("memory.non-persistent", share(heapBytes, 8, 16, 64), MIB, 1L << 40),
+        from.longBytes("memory.named-state", BrokerSettings.namedBytes(heapBytes), MIB, 1L << 40));
+  }
+
+  private static DiskRoom disk(ConfigReader from) throws ConfigException {
+    DiskRoom otherwise = DiskRoom.defaults();
+    return new DiskRoom(
+        from.longBytes("data.ballast", otherwise.ballastBytes(), 0, 1L << 40),
+        from.longBytes("data.min-free", otherwise.minFreeBytes(), 0, 1L << 50),
+        from.longBytes("data.overflow", otherwise.overflowBytes(), 0, 1L << 50));
+  }
+
+  private static Limits limits(
+      ConfigReader from, Sizes sizes, Memory memory, JournalSettings journal)
+      throws ConfigException {
+    int longest = BrokerSettings.longestMessage(memory.windowBytes(), journal);
+    if (sizes.maxMessageBytes() > longest) {
       throw from.wrong(
           "limits.message",
           ("is %d, but with memory.window %d and flush.bytes %d the longest message is %d: raise"
                   + " memory.window or flush.bytes, or lower limits.message")
               .formatted(
-                  connections.maxMessageBytes(), window, journal.maxUnforcedBytes(), longest));
+                  sizes.maxMessageBytes(),
+                  memory.windowBytes(),
+                  journal.maxUnforcedBytes(),
+                  longest));
     }
-    long ballast = from.longBytes("data.ballast", otherwise.ballastBytes(), 0, 1L << 40);
-    int flush = from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000);
-    long minFree = from.longBytes("data.min-free", otherwise.minFreeBytes(), 0, 1L << 50);
-    long overflow = from.longBytes("data.overflow", otherwise.overflowBytes(), 0, 1L << 50);
-    long named =
-        from.longBytes("memory.named-state", BrokerSettings.namedBytes(heapBytes), MIB, 1L << 40);
-    int reclaim =
-        from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000);
-    int grace =
+    return new Limits(sizes.maxMessageBytes(), sizes.maxTransactionBytes());
+  }
+
+  private static Intervals intervals(ConfigReader from) throws ConfigException {
+    Intervals otherwise = Intervals.defaults();
+    return new Intervals(
+        from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000),
+        from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000),
         from.number(
-            "limits.temporary-grace-millis", otherwise.temporaryGraceMillis(), 0, 86_400_000);
-    try {
-      return new BrokerSettings(
-          settings,
-          create,
-          rules,
-          window,
-          unloggedBytes,
-          overflow,
-          journal,
-          segments,
-          ballast,
-          connections.maxMessageBytes(),
-          connections.maxTransactionBytes(),
-          flush,
-          minFree,
-          reclaim,
-          named,
-          grace);
-    } catch (IllegalArgumentException e) {
-      throw from.wrong("memory.window", "does not fit: " + e.getMessage());
-    }
+            "limits.temporary-grace-millis", otherwise.temporaryGraceMillis(), 0, 86_400_000));
   }
 
   private static JournalSettings journal(ConfigReader from, JournalSettings otherwise)

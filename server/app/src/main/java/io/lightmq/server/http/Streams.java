@@ -52,10 +52,10 @@ final class Streams {
   private final AtomicInteger waiting = new AtomicInteger();
 
   Streams(Map<String, StreamPage> pages, Executor writers, int writeMillis, LongSupplier nanoTime) {
-    this.nanoTime = nanoTime;
     this.pages = pages;
     this.writers = writers;
     this.writeMillis = writeMillis;
+    this.nanoTime = nanoTime;
   }
 
   @Nullable StreamPage find(String path) {

@@ -1,5 +1,7 @@
 package io.lightmq.server.metrics;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import io.lightmq.core.shard.BrokerMetrics;
 import io.lightmq.core.shard.BrokerMetrics.DestinationUse;
 import io.lightmq.core.shard.BrokerMetrics.OtherUse;
@@ -42,11 +44,11 @@ final class DestinationText {
     counter(
         "lightmq_published_messages",
         "Messages taken since start.",
-        use -> (double) use.published());
+        use -> (double) use.published().messages());
     counter(
         "lightmq_published_bytes",
         "Bytes of messages taken.",
-        use -> (double) use.publishedBytes());
+        use -> (double) use.published().bytes());
     head("lightmq_produce_rate", "Messages a second over the last minute.", "gauge");
     for (DestinationUse each : broker.destinations()) {
       destination("lightmq_produce_rate", each);
@@ -56,10 +58,10 @@ final class DestinationText {
     subscriptionGauges();
     head("lightmq_other_destinations", "Destinations without series of their own.", "gauge");
     out.append("lightmq_other_destinations");
-    end(broker.others().destinations());
+    end((double) broker.others().destinations());
     head("lightmq_other_subscriptions", "Subscriptions without series of their own.", "gauge");
     out.append("lightmq_other_subscriptions");
-    end(broker.others().subscriptions());
+    end((double) broker.others().subscriptions());
   }
 
   private void subscriptionCounters() throws IOException {
@@ -68,37 +70,37 @@ final class DestinationText {
         "Messages acknowledged since start.",
         "counter",
         all -> true,
-        (of, each) -> each.acknowledged());
+        (of, each) -> each.settled().acknowledged());
     each(
         "lightmq_expired_messages_total",
         "Messages that expired.",
         "counter",
         all -> true,
-        (of, each) -> each.expired());
+        (of, each) -> each.settled().expired());
     each(
         "lightmq_suppressed_messages_total",
         "Duplicates that no consumer got.",
         "counter",
         all -> true,
-        (of, each) -> each.suppressed());
+        (of, each) -> each.settled().suppressed());
     each(
         "lightmq_selector_evaluations_total",
         "Messages that the subscription's selector was evaluated on.",
         "counter",
-        each -> each.selectorEvaluations() > 0,
-        (of, each) -> each.selectorEvaluations());
+        each -> each.selector().evaluations() > 0,
+        (of, each) -> each.selector().evaluations());
     each(
         "lightmq_selector_micros_total",
         "Microseconds that took, from samples.",
         "counter",
-        each -> each.selectorEvaluations() > 0,
-        (of, each) -> (double) (each.selectorNanos() / 1_000));
+        each -> each.selector().evaluations() > 0,
+        (of, each) -> (double) NANOSECONDS.toMicros(each.selector().nanos()));
     each(
         "lightmq_group_bucket_moves_total",
         "Group buckets of groups given to a consumer.",
         "counter",
-        each -> each.groupBucketMoves() > 0,
-        (of, each) -> each.groupBucketMoves());
+        each -> each.groupBuckets().moves() > 0,
+        (of, each) -> each.groupBuckets().moves());
   }
 
   private void subscriptionGauges() throws IOException {
@@ -106,20 +108,20 @@ final class DestinationText {
         "lightmq_group_buckets_moving",
         "Group buckets of groups that wait for what is in flight before they move.",
         "gauge",
-        each -> each.groupBucketMoves() > 0,
-        (of, each) -> each.groupBucketsMoving());
+        each -> each.groupBuckets().moves() > 0,
+        (of, each) -> each.groupBuckets().moving());
     each(
         "lightmq_lag_seconds",
         "By how much the last acknowledged message is older than the newest published one.",
         "gauge",
         all -> true,
-        (of, each) -> each.lagMillis() / MILLIS);
+        (of, each) -> each.backlog().lagMillis() / MILLIS);
     each(
         "lightmq_oldest_message_age_seconds",
         "Age of the oldest message of the backlog.",
         "gauge",
         all -> true,
-        (of, each) -> each.oldestAgeMillis() / MILLIS);
+        (of, each) -> each.backlog().oldestAgeMillis() / MILLIS);
     each(
         "lightmq_consume_rate",
         "Acknowledgements a second over the last minute.",
@@ -129,12 +131,12 @@ final class DestinationText {
     withOthers(
         "lightmq_backlog_messages",
         "Messages that are not acknowledged.",
-        (of, each) -> each.backlog(),
+        (of, each) -> each.backlog().messages(),
         OtherUse::backlog);
     withOthers(
         "lightmq_in_flight_messages",
         "Messages given to consumers, not acknowledged yet.",
-        (of, each) -> each.inFlight(),
+        (of, each) -> each.backlog().inFlight(),
         OtherUse::inFlight);
     withOthers(
         "lightmq_consumers",

@@ -57,6 +57,7 @@ public final class NodeMeters implements AutoCloseable {
     brokerMeters();
     loadMeters();
     journalMeters();
+    diskMeters();
     memoryMeters();
     sample();
   }
@@ -92,15 +93,15 @@ public final class NodeMeters implements AutoCloseable {
   }
 
   private void brokerMeters() {
-    gauge("lightmq.connections", "Open connections.", now -> now.connections());
+    gauge("lightmq.connections", "Open connections.", now -> now.connections().open());
     gauge(
         "lightmq.commands.waiting",
         "Commands in the shard's mailbox.",
-        now -> now.broker().commandsWaiting());
+        now -> now.broker().load().commandsWaiting());
     gauge(
         "lightmq.publishes.paused",
         "1 while sends wait for room in journal, window or disk.",
-        now -> now.broker().publishesPaused().isEmpty() ? 0 : 1);
+        now -> now.broker().load().publishesPaused().isEmpty() ? 0 : 1);
     gauge(
         "lightmq.io.wait.ratio",
         "Share of processor time spent waiting for devices, 0 to 1.",
@@ -109,15 +110,15 @@ public final class NodeMeters implements AutoCloseable {
     counter(
         "lightmq.damaged.reads",
         "Reads from files that failed their check.",
-        now -> now.broker().totals().damagedReads());
+        now -> now.broker().totals().damage().reads());
     counter(
         "lightmq.set.aside.messages",
         "Messages that could not be read and were set aside.",
-        now -> now.broker().totals().setAside());
+        now -> now.broker().totals().damage().setAside());
     gauge(
         "lightmq.damaged.messages",
         "Messages that are set aside because they cannot be read.",
-        now -> now.broker().totals().damagedMessages());
+        now -> now.broker().totals().damage().messages());
     counter(
         "lightmq.clock.steps",
         "Jumps of the machine's time, which the broker's follows slowly.",
@@ -149,7 +150,7 @@ public final class NodeMeters implements AutoCloseable {
     counter(
         "lightmq.rejected.snapshots",
         "Snapshots that failed their check at start.",
-        now -> now.broker().totals().rejectedSnapshots());
+        now -> now.broker().totals().damage().rejectedSnapshots());
   }
 
   private void loadMeters() {
@@ -165,19 +166,19 @@ public final class NodeMeters implements AutoCloseable {
     counter(
         "lightmq.all.published.messages",
         "Messages taken since start, of all destinations.",
-        now -> now.broker().totals().published());
+        now -> now.broker().totals().published().messages());
     counter(
         "lightmq.all.acknowledged.messages",
         "Messages acknowledged since start, of all destinations.",
-        now -> now.broker().totals().acknowledged());
+        now -> now.broker().totals().settled().acknowledged());
     counter(
         "lightmq.refused.connections",
         "Connections of clients that were refused for want of a place.",
-        now -> now.refusedConnections());
+        now -> now.connections().refused());
     gauge(
         "lightmq.half.open.connections",
         "Connections of clients that have not said yet who they are.",
-        now -> now.halfOpenConnections());
+        now -> now.connections().halfOpen());
   }
 
   private void journalMeters() {
@@ -197,16 +198,22 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.window.used.bytes",
         "Bytes of the window that hold journal.",
         now -> now.broker().journal().windowBytes());
-    counter("lightmq.journal.writes", "Journal writes.", now -> now.broker().journal().writes());
+    counter(
+        "lightmq.journal.writes",
+        "Journal writes.",
+        now -> now.broker().journal().writes().count());
     counter(
         "lightmq.journal.write.seconds",
         "Time spent in journal writes.",
-        now -> now.broker().journal().writeNanos() / NANOS);
-    counter("lightmq.journal.forces", "Journal forces.", now -> now.broker().journal().forces());
+        now -> now.broker().journal().writes().nanos() / NANOS);
+    counter(
+        "lightmq.journal.forces",
+        "Journal forces.",
+        now -> now.broker().journal().forces().count());
     counter(
         "lightmq.journal.force.seconds",
         "Time spent in journal forces.",
-        now -> now.broker().journal().forceNanos() / NANOS);
+        now -> now.broker().journal().forces().nanos() / NANOS);
     counter("lightmq.checkpoints", "Checkpoints made.", now -> now.broker().checkpoints().done());
     counter(
         "lightmq.checkpoints.failed",
@@ -216,6 +223,9 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.checkpoint.last.seconds",
         "How long the newest checkpoint took.",
         now -> now.broker().checkpoints().lastNanos() / NANOS);
+  }
+
+  private void diskMeters() {
     gauge("lightmq.segments", "Segment files.", now -> now.broker().checkpoints().segments());
     gauge(
         "lightmq.segment.bytes",
@@ -268,27 +278,27 @@ public final class NodeMeters implements AutoCloseable {
     gauge(
         "lightmq.direct.core.bytes",
         "Direct memory of window, cursors and run lists.",
-        now -> now.broker().directBytes());
+        now -> now.broker().direct().bytes());
     gauge(
         "lightmq.direct.network.bytes",
         "Direct memory of the connections.",
-        now -> now.networkBytes());
+        now -> now.network().bytes());
     gauge(
         "lightmq.direct.network.bound.bytes",
         "What the direct memory of so many connections never needs more than.",
-        now -> now.networkBoundBytes());
+        now -> now.network().boundBytes());
     gauge(
         "lightmq.direct.total.bytes",
         "Direct memory of core and connections.",
-        now -> now.broker().directBytes() + now.networkBytes());
+        now -> now.broker().direct().bytes() + now.network().bytes());
     gauge(
         "lightmq.credit.exposed.bytes",
         "Publish credit that clients hold or have used.",
-        now -> now.creditBytes());
+        now -> now.credit().bytes());
     gauge(
         "lightmq.credit.budget.bytes",
         "What all publish credit together never passes.",
-        now -> now.creditBudgetBytes());
+        now -> now.credit().boundBytes());
   }
 
   private void gauge(String name, String help, ToDoubleFunction<NodeMetrics> value) {

@@ -33,9 +33,11 @@ final class RateWindow {
     }
     Map<Key, Long> counts = new HashMap<>();
     for (DestinationUse destination : metrics.destinations()) {
-      counts.put(new Key(destination.name(), null), destination.published());
+      counts.put(new Key(destination.name(), null), destination.published().messages());
       for (SubscriptionUse subscription : destination.subscriptions()) {
-        counts.put(new Key(destination.name(), subscription.name()), subscription.acknowledged());
+        counts.put(
+            new Key(destination.name(), subscription.name()),
+            subscription.settled().acknowledged());
       }
     }
     readings.add(new Reading(metrics.takenNanos(), counts));

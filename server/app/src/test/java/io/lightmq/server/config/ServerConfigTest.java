@@ -41,7 +41,7 @@ class ServerConfigTest {
     assertThat(config.listeners().get(0).getAddress().isLoopbackAddress()).isTrue();
     assertThat(config.http()).isNotNull();
     assertThat(config.anonymous()).isTrue();
-    assertThat(config.node().broker().defaultSettings().tier()).isEqualTo(Durability.HIGH);
+    assertThat(config.node().broker().destinations().settings().tier()).isEqualTo(Durability.HIGH);
     assertThat(config.node().creditBytes()).isEqualTo(128L << 20);
   }
 
@@ -64,8 +64,9 @@ class ServerConfigTest {
     ServerConfig config = ServerConfig.defaults(128L << 20);
     assertThat(config.node().creditBytes()).isEqualTo(16L << 20);
     assertThat(config.node().deliveryBytes()).isEqualTo(16L << 20);
-    assertThat(config.node().broker().windowBytes()).isEqualTo(64 << 20);
-    assertThat(ServerConfig.defaults(48L << 20).node().broker().windowBytes()).isEqualTo(16 << 20);
+    assertThat(config.node().broker().memory().windowBytes()).isEqualTo(64 << 20);
+    assertThat(ServerConfig.defaults(48L << 20).node().broker().memory().windowBytes())
+        .isEqualTo(16 << 20);
   }
 
   @Test
@@ -157,8 +158,9 @@ class ServerConfigTest {
             "[destination.\"orders.*\"]",
             "tier = \"high\"",
             "[destination.\"metrics.>\"]");
-    assertThat(config.node().broker().defaultSettings().tier()).isEqualTo(Durability.BALANCED);
-    assertThat(config.node().broker().rules())
+    assertThat(config.node().broker().destinations().settings().tier())
+        .isEqualTo(Durability.BALANCED);
+    assertThat(config.node().broker().destinations().rules())
         .containsExactlyInAnyOrder(
             new DestinationRule("orders.*", Durability.HIGH),
             new DestinationRule("metrics.>", Durability.BALANCED));
@@ -175,7 +177,7 @@ class ServerConfigTest {
             "redelivery-order = \"non-blocking\"",
             "dead-letter = \"orders-failed\"",
             "expiry = \"orders-expired\"");
-    assertThat(config.node().broker().rules())
+    assertThat(config.node().broker().destinations().rules())
         .containsExactly(
             new DestinationRule(
                 "orders.*",
@@ -200,7 +202,7 @@ class ServerConfigTest {
         read(
             "[destination.\"orders.*\"]",
             "suppress-duplicates = \"property:orderId,keys=5000,time=10m\"");
-    assertThat(config.node().broker().rules())
+    assertThat(config.node().broker().destinations().rules())
         .extracting(rule -> rule.settings().suppression())
         .containsExactly(new Suppression("orderId", 5_000, 600_000));
     assertWrong(
@@ -269,7 +271,12 @@ class ServerConfigTest {
     for (Durability tier : Durability.values()) {
       String name = tier.name().toLowerCase(Locale.ROOT);
       assertThat(
-              read("destinations.tier = \"" + name + "\"").node().broker().defaultSettings().tier())
+              read("destinations.tier = \"" + name + "\"")
+                  .node()
+                  .broker()
+                  .destinations()
+                  .settings()
+                  .tier())
           .isEqualTo(tier);
     }
   }

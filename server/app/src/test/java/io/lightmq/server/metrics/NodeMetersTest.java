@@ -36,22 +36,24 @@ class NodeMetersTest {
   private NodeMetrics reading() {
     SubscriptionUse subscription =
         new SubscriptionUse(
-            name, "queue", 2, 7, 3, acknowledged, 1, 4, 5_000, 61_500, 40, 12_345, 2, 64);
+            name,
+            "queue",
+            2,
+            new BrokerMetrics.BacklogUse(7, 3, 5_000, 61_500),
+            new BrokerMetrics.SettledUse(acknowledged, 1, 4),
+            new BrokerMetrics.SelectorUse(40, 12_345),
+            new BrokerMetrics.GroupBucketUse(2, 64));
     DestinationUse orders =
         new DestinationUse(
             new DestinationName(DestinationKind.QUEUE, "orders"),
             "high",
-            published,
-            published * 100,
+            new BrokerMetrics.PublishedUse(published, published * 100),
             List.of(subscription));
     BrokerMetrics broker =
         new BrokerMetrics(
             TimeUnit.SECONDS.toNanos(nowSeconds),
-            1,
-            0,
-            "",
-            64 << 20,
-            Map.of(),
+            new BrokerMetrics.Load(1, 0, ""),
+            new BrokerMetrics.DirectUse(64 << 20, Map.of()),
             BrokerMetrics.NONE.journal(),
             BrokerMetrics.NONE.checkpoints(),
             new BrokerMetrics.DiskUse(20, 100),
@@ -59,7 +61,11 @@ class NodeMetersTest {
             BrokerMetrics.NONE.totals(),
             exists ? List.of(orders) : List.of(),
             others);
-    return new NodeMetrics(broker, 4, 1, 6, 1_000, 2_000, 3_000, 4_000);
+    return new NodeMetrics(
+        broker,
+        new NodeMetrics.ConnectionUse(4, 1, 6),
+        new NodeMetrics.ByteUse(1_000, 2_000),
+        new NodeMetrics.ByteUse(3_000, 4_000));
   }
 
   private String scrape() {

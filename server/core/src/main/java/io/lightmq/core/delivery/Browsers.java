@@ -62,9 +62,9 @@ public final class Browsers {
 
   Browsers(Window window, Fetcher fetcher, Beside beside, Decisions decisions, Batches batches) {
     this.window = window;
-    this.beside = beside;
-    this.work = beside.work();
     this.fetcher = fetcher;
+    this.work = beside.work();
+    this.beside = beside;
     this.decisions = decisions;
     this.batches = batches;
   }

@@ -67,11 +67,11 @@ public final class Destination {
       OffHeap memory,
       UnloggedStore store,
       NamedHeap named) {
-    this.named = named;
     this.id = id;
     this.name = name;
     this.settings = settings;
     this.memory = memory;
+    this.named = named;
     this.lanes = new Lanes(this, awaiting, memory, store);
     charge(NamedHeap.DESTINATION + NamedHeap.text(name.name()));
     this.damaged = new DamagedMessages(this);

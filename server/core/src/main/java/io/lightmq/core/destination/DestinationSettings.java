@@ -1,10 +1,12 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.NearNames;
 import io.lightmq.wire.entry.Printable;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -40,22 +42,14 @@ public record DestinationSettings(
     NON_BLOCKING
   }
 
-  /** The names of the settings. */
-  public static final List<String> KEYS =
-      List.of(
-          "tier",
-          "redelivery-delay",
-          "redelivery-order",
-          "max-attempts",
-          "dead-letter",
-          "expiry",
-          "suppress-duplicates");
-
   /** The most attempts that are counted. */
   public static final int MAX_ATTEMPTS = 250;
 
   /** What a destination has that no rule and no verb speaks of. */
   public static final DestinationSettings DEFAULT = new DestinationSettings(Durability.HIGH);
+
+  /** The names of the settings. */
+  public static final List<String> KEYS = List.copyOf(DEFAULT.texts().keySet());
 
   private static final String NONE = "none";
   private static final int MAX_NAME_CHARS = 512;
@@ -104,77 +98,50 @@ public record DestinationSettings(
     return texts;
   }
 
+  /** The settings whose {@link #texts} these are. */
+  private static DestinationSettings parse(Map<String, String> texts) {
+    String suppression = text("suppress-duplicates", texts);
+    return new DestinationSettings(
+        choice("tier", texts, Durability.values()),
+        RedeliverySchedule.parse(text("redelivery-delay", texts)),
+        choice("redelivery-order", texts, RedeliveryOrder.values()),
+        number("max-attempts", texts),
+        name("dead-letter", texts),
+        name("expiry", texts),
+        suppression.trim().equals(NONE) ? null : Suppression.parse(suppression));
+  }
+
   /**
    * These settings, but for what the texts say.
    *
    * @throws IllegalArgumentException for an unknown key or a wrong text; says what would be right
    */
-  public DestinationSettings with(Map<String, String> texts) {
-    DestinationSettings changed = this;
-    for (Map.Entry<String, String> text : texts.entrySet()) {
-      changed = changed.with(text.getKey(), text.getValue());
-    }
-    return changed;
+  public DestinationSettings with(Map<String, String> changes) {
+    Map<String, String> texts = texts();
+    changes.forEach(
+        (key, text) -> {
+          if (texts.replace(key, text) == null) {
+            throw new IllegalArgumentException(
+                "setting "
+                    + Printable.of(key)
+                    + " is unknown; known are "
+                    + String.join(", ", KEYS));
+          }
+        });
+    return parse(texts);
   }
 
-  private DestinationSettings with(String key, String text) {
-    return switch (key) {
-      case "tier" ->
-          new DestinationSettings(
-              choice(key, text, Durability.values()),
-              redelivery,
-              order,
-              maxAttempts,
-              deadLetter,
-              expiry,
-              suppression);
-      case "redelivery-delay" ->
-          new DestinationSettings(
-              tier,
-              RedeliverySchedule.parse(text),
-              order,
-              maxAttempts,
-              deadLetter,
-              expiry,
-              suppression);
-      case "redelivery-order" ->
-          new DestinationSettings(
-              tier,
-              redelivery,
-              choice(key, text, RedeliveryOrder.values()),
-              maxAttempts,
-              deadLetter,
-              expiry,
-              suppression);
-      case "max-attempts" ->
-          new DestinationSettings(
-              tier, redelivery, order, number(text), deadLetter, expiry, suppression);
-      case "dead-letter" ->
-          new DestinationSettings(
-              tier, redelivery, order, maxAttempts, name(text), expiry, suppression);
-      case "expiry" ->
-          new DestinationSettings(
-              tier, redelivery, order, maxAttempts, deadLetter, name(text), suppression);
-      case "suppress-duplicates" ->
-          new DestinationSettings(
-              tier,
-              redelivery,
-              order,
-              maxAttempts,
-              deadLetter,
-              expiry,
-              text.trim().equals(NONE) ? null : Suppression.parse(text));
-      default ->
-          throw new IllegalArgumentException(
-              "setting " + Printable.of(key) + " is unknown; known are " + String.join(", ", KEYS));
-    };
+  private static String text(String key, Map<String, String> texts) {
+    return texts.getOrDefault(key, NONE);
   }
 
-  private static @Nullable String name(String text) {
-    return text.trim().equals(NONE) ? null : text.trim();
+  private static @Nullable String name(String key, Map<String, String> texts) {
+    String text = text(key, texts).trim();
+    return text.equals(NONE) ? null : text;
   }
 
-  private static int number(String text) {
+  private static int number(String key, Map<String, String> texts) {
+    String text = text(key, texts);
     if (text.trim().equals("unlimited")) {
       return 0;
     }
@@ -182,7 +149,8 @@ public record DestinationSettings(
       return Integer.parseInt(text.trim());
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(
-          "max-attempts is \""
+          key
+              + " is \""
               + Printable.of(text)
               + "\" but must be 0 to "
               + MAX_ATTEMPTS
@@ -191,16 +159,22 @@ public record DestinationSettings(
     }
   }
 
-  private static <E extends Enum<E>> E choice(String key, String text, E[] choices) {
-    StringBuilder known = new StringBuilder();
+  private static <E extends Enum<E>> E choice(String key, Map<String, String> texts, E[] choices) {
+    String text = text(key, texts);
     for (E each : choices) {
       if (lower(each).equals(text.trim())) {
         return each;
       }
-      known.append(known.isEmpty() ? "" : ", ").append(lower(each));
     }
+    List<String> known = Arrays.stream(choices).map(DestinationSettings::lower).toList();
+    List<String> near = NearNames.of(text.trim(), known, 1);
     throw new IllegalArgumentException(
-        key + " is \"" + Printable.of(text) + "\" but must be one of " + known);
+        key
+            + " is \""
+            + Printable.of(text)
+            + "\" but must be one of "
+            + String.join(", ", known)
+            + (near.isEmpty() ? "" : "; the nearest is '" + near.get(0) + "'"));
   }
 
   private static String lower(Enum<?> value) {

@@ -99,11 +99,6 @@ public final class Duplicates {
     return window.size();
   }
 
-  /** Keys that are remembered until the process ends. */
-  public int rememberedUnrecorded() {
-    return unrecorded.size();
-  }
-
   /** Whether so many wait that nothing more may be looked at. */
   public boolean isFull() {
     return waiting >= MAX_WAITING;

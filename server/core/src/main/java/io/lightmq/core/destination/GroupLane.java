@@ -55,9 +55,9 @@ final class GroupLane {
    */
   GroupLane(Cursor cursor, SequenceSet loose, long since, OffHeap memory) {
     this.cursor = cursor;
-    this.memory = memory;
     this.loose = loose;
     this.since = since;
+    this.memory = memory;
     this.codes = new BlockTable(memory, 0);
     this.looseReady = true;
   }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 public final class UnloggedStore {
-  private static final String PURPOSE = "volatile messages";
+  private static final String PURPOSE = "unlogged messages";
   private static final int BLOCK_BYTES = 256;
   private static final int FIRST = 40;
   private static final int OTHER = 4;

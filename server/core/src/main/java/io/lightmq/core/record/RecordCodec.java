@@ -192,7 +192,26 @@ public final class RecordCodec {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       out.putString(r.owner());
-    } else if (record instanceof Acked r) {
+    } else if (record instanceof LinkAttached r) {
+      out.putUuid(r.link());
+      out.putVarint(r.answersFrom());
+      out.putString(r.owner());
+      out.putVarint(r.epoch());
+    } else if (record instanceof LinkClosed r) {
+      out.putUuid(r.link());
+    } else if (record instanceof Refused r) {
+      out.putUuid(r.link());
+      out.putVarint(r.number());
+      out.putVarint(r.code().code());
+      out.putString(r.text());
+    } else if (!(record instanceof Stopped)) {
+      encodeProgress(record, out);
+    }
+  }
+
+  /** What happens to messages in a subscription. */
+  private static void encodeProgress(ShardRecord record, FieldWriter out) {
+    if (record instanceof Acked r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       out.putByte(r.reason().code());
@@ -222,19 +241,7 @@ public final class RecordCodec {
       out.putVarint(r.subscriptionId());
       out.putByte(r.lane());
       out.putLong(r.blockKey());
-    } else if (record instanceof LinkAttached r) {
-      out.putUuid(r.link());
-      out.putVarint(r.answersFrom());
-      out.putString(r.owner());
-      out.putVarint(r.epoch());
-    } else if (record instanceof LinkClosed r) {
-      out.putUuid(r.link());
-    } else if (record instanceof Refused r) {
-      out.putUuid(r.link());
-      out.putVarint(r.number());
-      out.putVarint(r.code().code());
-      out.putString(r.text());
-    } else if (!(record instanceof Stopped)) {
+    } else {
       throw new IllegalArgumentException(
           record.getClass().getSimpleName() + " holds entries; RecordWriter writes it");
     }
@@ -502,11 +509,11 @@ public final class RecordCodec {
     List<Part> parts = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       ShardRecord part = decodeOne(base, records);
-      if (!(part instanceof Part)) {
+      if (!(part instanceof Part whole)) {
         throw new MalformedRecordException(
             part.getClass().getSimpleName() + " cannot be part of a transaction");
       }
-      parts.add((Part) part);
+      parts.add(whole);
     }
     return new Committed(link.equals(NO_LINK) ? null : link, number, parts);
   }

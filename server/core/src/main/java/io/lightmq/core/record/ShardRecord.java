@@ -322,7 +322,6 @@ public sealed interface ShardRecord {
    * @param lengths bytes of each entry; they lie back to back
    * @param grouped whether any of them has a JMSXGroupID
    */
-  @SuppressWarnings("ArrayRecordComponent") // read-only by contract; 20,000 boxed ints are not
   record Entries(long offset, int[] lengths, boolean grouped) {
     /** Entries without a JMSXGroupID. */
     public Entries(long offset, int[] lengths) {

@@ -19,7 +19,6 @@ import io.lightmq.core.selector.Expr.Or;
 import io.lightmq.core.selector.Expr.Relation;
 import io.lightmq.core.selector.Expr.StringLiteral;
 import io.lightmq.core.selector.Expr.Value;
-import io.lightmq.core.selector.Lexer.Type;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -76,7 +75,7 @@ final class Parser {
     lexer.next();
     int column = lexer.column();
     Condition condition = condition(or(), column);
-    if (lexer.type() != Type.END) {
+    if (lexer.type() != Lexer.Type.END) {
       throw expected("AND, OR or the end");
     }
     return condition;
@@ -186,7 +185,7 @@ final class Parser {
   }
 
   private @Nullable Relation relation() {
-    if (lexer.type() != Type.OPERATOR) {
+    if (lexer.type() != Lexer.Type.OPERATOR) {
       return null;
     }
     return switch (lexer.content()) {
@@ -350,7 +349,7 @@ final class Parser {
       lexer.next();
       int operandColumn = lexer.column();
       Value of;
-      if (sign.equals("-") && lexer.type() == Type.NUMBER) {
+      if (sign.equals("-") && lexer.type() == Lexer.Type.NUMBER) {
         of = Numbers.parse(lexer.content(), true, operandColumn);
         lexer.next();
         depth = 1;
@@ -391,13 +390,13 @@ final class Parser {
     Expr found;
     int column = lexer.column();
     String content = lexer.content();
-    if (lexer.type() == Type.NUMBER) {
+    if (lexer.type() == Lexer.Type.NUMBER) {
       found = Numbers.parse(content, false, column);
-    } else if (lexer.type() == Type.STRING) {
+    } else if (lexer.type() == Lexer.Type.STRING) {
       found = new StringLiteral(content, Text.of(content));
     } else if (lexer.is(Word.TRUE) || lexer.is(Word.FALSE)) {
       found = new BooleanLiteral(lexer.is(Word.TRUE));
-    } else if (lexer.type() == Type.IDENTIFIER) {
+    } else if (lexer.type() == Lexer.Type.IDENTIFIER) {
       found = identifier(content);
     } else if (lexer.is(Word.NULL)) {
       throw new InvalidSelectorException(
@@ -434,7 +433,7 @@ final class Parser {
   }
 
   private String string(String what) throws InvalidSelectorException {
-    if (lexer.type() != Type.STRING) {
+    if (lexer.type() != Lexer.Type.STRING) {
       throw expected(what);
     }
     String content = lexer.content();
@@ -476,8 +475,8 @@ final class Parser {
    * TRUE and FALSE are no names: what is compared with them is a boolean or may turn out as one.
    */
   private static void alike(Value first, Value second, int column) throws InvalidSelectorException {
-    if (first instanceof BooleanLiteral && isNoBoolean(second)
-        || second instanceof BooleanLiteral && isNoBoolean(first)) {
+    if ((first instanceof BooleanLiteral && isNoBoolean(second))
+        || (second instanceof BooleanLiteral && isNoBoolean(first))) {
       throw new InvalidSelectorException(
           column, "TRUE and FALSE can only be compared with booleans and identifiers");
     }
@@ -513,7 +512,8 @@ final class Parser {
               + textSteps
               + " times up to here: once for each LIKE with something between two %, with _ among"
               + " it once for each 64 characters, and for each comparison of two identifiers; use"
-              + " several consumers, IN for equal strings, or patterns that begin or end without %");
+              + " several consumers, IN for equal strings, or patterns that begin or end without"
+              + " %");
     }
   }
 

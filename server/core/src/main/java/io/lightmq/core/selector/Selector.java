@@ -49,9 +49,9 @@ public final class Selector {
 
   private Selector(String text, Condition condition, List<byte[]> properties, int textSteps) {
     this.text = text;
-    this.textSteps = textSteps;
     this.condition = condition;
     this.properties = properties;
+    this.textSteps = textSteps;
     this.idEquality = findIdEquality(condition);
   }
 

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Administration {
+  private static final String PURGE = "destination.purge";
+
   static final List<String> VERBS =
       List.of(
           "destination.list",
@@ -40,7 +42,7 @@ final class Administration {
           "destination.create",
           "destination.set",
           "destination.delete",
-          "destination.purge",
+          PURGE,
           "dead-letters.list",
           "dead-letters.show",
           "dead-letters.retry",
@@ -92,21 +94,21 @@ final class Administration {
       DamagedAdministration damaged,
       LinkAdministration links,
       long maxBatchBytes) {
-    this.links = links;
-    this.withheld = withheld;
-    this.ready = ready;
-    this.delays = delays;
-    this.letters = letters;
-    this.delayed = delayed;
-    this.damaged = damaged;
-    this.durable = new SubscriptionAdministration(state, recorder, subscribing);
-    this.maxBatchBytes = maxBatchBytes;
     this.state = state;
     this.recorder = recorder;
     this.sessions = sessions;
     this.subscribing = subscribing;
     this.rules = rules;
     this.counters = counters;
+    this.withheld = withheld;
+    this.durable = new SubscriptionAdministration(state, recorder, subscribing);
+    this.ready = ready;
+    this.delays = delays;
+    this.letters = letters;
+    this.delayed = delayed;
+    this.damaged = damaged;
+    this.links = links;
+    this.maxBatchBytes = maxBatchBytes;
   }
 
   /** Carries out a verb and answers when what it changed is durable. */
@@ -155,13 +157,18 @@ final class Administration {
           case "destination.create" -> create(arguments);
           case "destination.set" -> set(existing(arguments), arguments);
           case "destination.delete" -> delete(existing(arguments), arguments);
-          case "destination.purge" -> purge(existing(arguments));
+          case PURGE -> purge(existing(arguments));
           default ->
               throw new Refusal(
                   FaultCode.BAD_REQUEST, "verb " + command.verb() + " is not carried out here");
         };
     Peer peer = command.peer();
     recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
+  }
+
+  /** Whether a verb records so much that it waits for all room there is in the journal. */
+  static boolean recordsMuch(String verb) {
+    return verb.equals(PURGE);
   }
 
   /** The arguments that a verb may have. */

@@ -65,13 +65,13 @@ final class Attempts {
       Counters counters,
       Admission admission,
       long graceMillis) {
-    this.graceMillis = graceMillis;
     this.recorder = recorder;
     this.deadLetters = deadLetters;
     this.withheld = withheld;
     this.ready = ready;
     this.counters = counters;
     this.admission = admission;
+    this.graceMillis = graceMillis;
   }
 
   /**

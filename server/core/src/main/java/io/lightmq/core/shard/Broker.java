@@ -86,7 +86,7 @@ public final class Broker implements AutoCloseable {
    */
   public void submit(Command command) {
     if (!queue.offer(command.arrivedAt(clock.arrivalMillis()))) {
-      Commands.release(command);
+      command.release();
       command
           .peer()
           .disconnect(

@@ -9,21 +9,13 @@ import java.util.Map;
  *
  * @param takenNanos the clock's nanoseconds at that moment; rates are differences of totals over
  *     differences of this
- * @param connections peers that are attached
- * @param commandsWaiting commands in the mailbox
- * @param publishesPaused whether publishes wait for room, and why; empty if not
- * @param directBytes off-heap memory of the core
- * @param directByPurpose the same, split
  * @param destinations those with the largest backlogs, as many as are to be shown
  * @param others all the rest together
  */
 public record BrokerMetrics(
     long takenNanos,
-    int connections,
-    int commandsWaiting,
-    String publishesPaused,
-    long directBytes,
-    Map<String, Long> directByPurpose,
+    Load load,
+    DirectUse direct,
     JournalUse journal,
     CheckpointUse checkpoints,
     DiskUse disk,
@@ -36,26 +28,17 @@ public record BrokerMetrics(
   public static final BrokerMetrics NONE =
       new BrokerMetrics(
           0,
-          0,
-          0,
-          "",
-          0,
-          Map.of(),
-          new JournalUse(0, 0, 0, 0, 0, 0, 0, 0),
+          new Load(0, 0, ""),
+          new DirectUse(0, Map.of()),
+          new JournalUse(0, 0, 0, 0, IoUse.NONE, IoUse.NONE),
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
           new Totals(
               0,
-              0,
-              0,
-              0,
-              0,
-              0,
-              0,
-              0,
-              0,
-              0,
+              new PublishedUse(0, 0),
+              SettledUse.NONE,
+              new DamageUse(0, 0, 0, 0),
               0,
               new Moves(0, 0, 0, 0, 0, 0, 0),
               new NamedUse(0, 0, 0, 0)),
@@ -63,8 +46,23 @@ public record BrokerMetrics(
           OtherUse.NONE);
 
   public BrokerMetrics {
-    directByPurpose = Map.copyOf(directByPurpose);
     destinations = List.copyOf(destinations);
+  }
+
+  /**
+   * What is asked of the shard.
+   *
+   * @param connections peers that are attached
+   * @param commandsWaiting commands in the mailbox
+   * @param publishesPaused whether publishes wait for room, and why; empty if not
+   */
+  public record Load(int connections, int commandsWaiting, String publishesPaused) {}
+
+  /** Off-heap memory of the core, and the same split. */
+  public record DirectUse(long bytes, Map<String, Long> byPurpose) {
+    public DirectUse {
+      byPurpose = Map.copyOf(byPurpose);
+    }
   }
 
   /**
@@ -73,18 +71,21 @@ public record BrokerMetrics(
    * @param usedBytes from the lowest offset still needed to the end
    * @param capacityBytes of all files it may have
    * @param unforcedBytes written or appended but not durable
-   * @param writeNanos total time spent in writes
-   * @param forceNanos total time spent in forces
+   * @param windowBytes the size of the window
    */
   public record JournalUse(
       long usedBytes,
       long capacityBytes,
       long unforcedBytes,
       long windowBytes,
-      long writes,
-      long writeNanos,
-      long forces,
-      long forceNanos) {}
+      IoUse writes,
+      IoUse forces) {}
+
+  /** How often the device was asked since start, and how long that took together. */
+  public record IoUse(long count, long nanos) {
+    /** Never. */
+    public static final IoUse NONE = new IoUse(0, 0);
+  }
 
   /**
    * Checkpoints and the segments that they left.
@@ -115,25 +116,39 @@ public record BrokerMetrics(
   /**
    * Counters since start.
    *
-   * @param damagedReads reads that found damage, or could not be made
-   * @param damagedMessages messages that are set aside now because they cannot be read
-   * @param setAside messages that were set aside since start
    * @param clockSteps how often the machine's time was seen to jump
    */
   public record Totals(
       long commands,
-      long published,
-      long publishedBytes,
-      long acknowledged,
-      long expired,
-      long suppressed,
-      long rejectedSnapshots,
-      long damagedReads,
-      long damagedMessages,
-      long setAside,
+      PublishedUse published,
+      SettledUse settled,
+      DamageUse damage,
       long clockSteps,
       Moves moves,
       NamedUse named) {}
+
+  /** Messages taken since start, and the bytes of their entries. */
+  public record PublishedUse(long messages, long bytes) {}
+
+  /**
+   * How messages ended, since start.
+   *
+   * @param suppressed duplicates that nobody got
+   */
+  public record SettledUse(long acknowledged, long expired, long suppressed) {
+    /** Nothing yet. */
+    public static final SettledUse NONE = new SettledUse(0, 0, 0);
+  }
+
+  /**
+   * What could not be read.
+   *
+   * @param rejectedSnapshots snapshots that failed their check at start
+   * @param reads reads that found damage, or could not be made
+   * @param messages that are set aside now because they cannot be read
+   * @param setAside messages that were set aside since start
+   */
+  public record DamageUse(long rejectedSnapshots, long reads, long messages, long setAside) {}
 
   /**
    * The heap for what clients can name or leave behind: destinations, subscriptions, consumers,
@@ -166,17 +181,11 @@ public record BrokerMetrics(
       long withheld,
       long delayed) {}
 
-  /**
-   * One destination.
-   *
-   * @param published messages taken since start
-   * @param publishedBytes bytes of their entries
-   */
+  /** One destination. */
   public record DestinationUse(
       DestinationName name,
       String tier,
-      long published,
-      long publishedBytes,
+      PublishedUse published,
       List<SubscriptionUse> subscriptions) {
     public DestinationUse {
       subscriptions = List.copyOf(subscriptions);
@@ -197,38 +206,42 @@ public record BrokerMetrics(
     public static final OtherUse NONE = new OtherUse(0, 0, 0, 0, 0);
   }
 
-  /**
-   * One subscription of a destination; a queue has one without a name.
-   *
-   * @param backlog messages that are not acknowledged
-   * @param inFlight of them, given to consumers
-   * @param acknowledged since start
-   * @param expired since start
-   * @param suppressed duplicates that nobody got, since start
-   * @param oldestAgeMillis how long the oldest message of the backlog is here, at least; 0 without
-   *     one
-   * @param lagMillis by how much the oldest message of the backlog is older than the newest that
-   *     was published; 0 if nothing waits
-   * @param selectorEvaluations how often its selector looked at a message since start, for itself
-   *     and for others of the destination that have the same selector
-   * @param selectorNanos what that took, from samples
-   * @param groupBucketsMoving group buckets of a destination with groups that give nothing, because
-   *     they leave their consumer and something of them is in flight
-   * @param groupBucketMoves how often one was given to a consumer
-   */
+  /** One subscription of a destination; a queue has one without a name. */
   public record SubscriptionUse(
       String name,
       String kind,
       int consumers,
-      long backlog,
-      long inFlight,
-      long acknowledged,
-      long expired,
-      long suppressed,
-      long oldestAgeMillis,
-      long lagMillis,
-      long selectorEvaluations,
-      long selectorNanos,
-      int groupBucketsMoving,
-      long groupBucketMoves) {}
+      BacklogUse backlog,
+      SettledUse settled,
+      SelectorUse selector,
+      GroupBucketUse groupBuckets) {}
+
+  /**
+   * What a subscription still has.
+   *
+   * @param messages that are not acknowledged
+   * @param inFlight of them, given to consumers
+   * @param oldestAgeMillis how long the oldest of them is here, at least; 0 without one
+   * @param lagMillis by how much the oldest of them is older than the newest message that was
+   *     published; 0 if nothing waits
+   */
+  public record BacklogUse(long messages, long inFlight, long oldestAgeMillis, long lagMillis) {}
+
+  /**
+   * What a subscription's selector did since start.
+   *
+   * @param evaluations how often it looked at a message, for itself and for others of the
+   *     destination that have the same selector
+   * @param nanos what that took, from samples
+   */
+  public record SelectorUse(long evaluations, long nanos) {}
+
+  /**
+   * The group buckets of a destination with groups.
+   *
+   * @param moving those that give nothing, because they leave their consumer and something of them
+   *     is in flight
+   * @param moves how often one was given to a consumer
+   */
+  public record GroupBucketUse(int moving, long moves) {}
 }

@@ -9,50 +9,179 @@ import io.lightmq.wire.entry.Entry;
 import java.util.List;
 
 /**
- * What a broker may be told at start; {@link #defaults} serves a broker of medium size.
+ * What a broker may be told at start, in parts by idea; {@link #defaults} serves a broker of medium
+ * size. Each part has its defaults and the checks that need nothing else; what has to fit together
+ * is checked here.
  *
- * @param defaultSettings of destinations that no rule and no verb names
- * @param createOnFirstUse whether a destination is created when a client first names it
- * @param rules settings by name pattern; the most specific one wins
- * @param windowBytes the ring of the newest journal bytes, a power of two
- * @param unloggedBytes memory for unlogged messages; beyond half of it the oldest go to files
- * @param overflowBytes the most that these files may take, 0 for none; beyond it and the memory,
- *     sends of unlogged messages are refused
- * @param ballastBytes room on the disk that is kept for a checkpoint when it is full
- * @param maxMessageBytes the longest encoded message
- * @param maxTransactionBytes the most message bytes in one transaction
- * @param flushIntervalMillis how soon a balanced message is forced
- * @param minFreeBytes below so much room on the disk publishes are refused
- * @param idleReclaimMillis how often a broker with dead bytes in segments makes a checkpoint
- *     without need of journal room; 0 for never
- * @param namedBytes the heap for all that clients can name or leave behind, as reckoned: see {@link
- *     NamedBudget}
- * @param temporaryGraceMillis how long temporary destinations wait for their lost connection, and
- *     after a start for those of before
+ * @param destinations what destinations are created with
+ * @param memory the large shares of memory
+ * @param disk the room on the disk
+ * @param limits what clients may send at once
+ * @param intervals times that something waits
  */
 public record BrokerSettings(
-    DestinationSettings defaultSettings,
-    boolean createOnFirstUse,
-    List<DestinationRule> rules,
-    int windowBytes,
-    long unloggedBytes,
-    long overflowBytes,
+    DestinationDefaults destinations,
+    Memory memory,
+    DiskRoom disk,
+    Limits limits,
+    Intervals intervals,
     JournalSettings journal,
-    SegmentSettings segments,
-    long ballastBytes,
-    int maxMessageBytes,
-    int maxTransactionBytes,
-    int flushIntervalMillis,
-    long minFreeBytes,
-    int idleReclaimMillis,
-    long namedBytes,
-    int temporaryGraceMillis) {
+    SegmentSettings segments) {
+
+  /**
+   * What destinations are created with.
+   *
+   * @param settings of destinations that no rule and no verb names
+   * @param createOnFirstUse whether a destination is created when a client first names it
+   * @param rules settings by name pattern; the most specific one wins
+   */
+  public record DestinationDefaults(
+      DestinationSettings settings, boolean createOnFirstUse, List<DestinationRule> rules) {
+    public DestinationDefaults {
+      rules = List.copyOf(rules);
+    }
+
+    /** Tier high, created on first use. */
+    public static DestinationDefaults defaults() {
+      return new DestinationDefaults(DestinationSettings.DEFAULT, true, List.of());
+    }
+
+    /** With or without creation on first use. */
+    public DestinationDefaults withCreateOnFirstUse(boolean create) {
+      return new DestinationDefaults(settings, create, rules);
+    }
+  }
 
   /** Settings of destinations whose name a pattern ({@code orders.*}, {@code orders.>}) matches. */
   public record DestinationRule(String pattern, DestinationSettings settings) {
     /** A rule that sets the tier alone. */
     public DestinationRule(String pattern, Durability tier) {
       this(pattern, new DestinationSettings(tier));
+    }
+  }
+
+  /**
+   * The large shares of memory.
+   *
+   * @param windowBytes the ring of the newest journal bytes, a power of two
+   * @param unloggedBytes memory for unlogged messages; beyond half of it the oldest go to files
+   * @param namedBytes the heap for all that clients can name or leave behind, as reckoned: see
+   *     {@link NamedBudget}
+   */
+  public record Memory(int windowBytes, long unloggedBytes, long namedBytes) {
+    public Memory {
+      check(Integer.bitCount(windowBytes) == 1, "windowBytes", windowBytes, "a power of two");
+      check(namedBytes >= 1 << 20, "namedBytes", namedBytes, "at least " + (1 << 20));
+    }
+
+    /** A window of 64 MiB, 64 MiB for unlogged messages, and the share of this process's heap. */
+    public static Memory defaults() {
+      return new Memory(
+          64 << 20, 64L << 20, BrokerSettings.namedBytes(Runtime.getRuntime().maxMemory()));
+    }
+
+    /** With another window. */
+    public Memory withWindowBytes(int bytes) {
+      return new Memory(bytes, unloggedBytes, namedBytes);
+    }
+
+    /** With other memory for unlogged messages. */
+    public Memory withUnloggedBytes(long bytes) {
+      return new Memory(windowBytes, bytes, namedBytes);
+    }
+
+    /** With another budget for what clients can name. */
+    public Memory withNamedBytes(long bytes) {
+      return new Memory(windowBytes, unloggedBytes, bytes);
+    }
+  }
+
+  /**
+   * The room on the disk.
+   *
+   * @param ballastBytes kept for a checkpoint when the disk is full
+   * @param minFreeBytes below so much room publishes are refused
+   * @param overflowBytes the most that files of unlogged messages may take, 0 for none; beyond it
+   *     and the memory, sends of unlogged messages are refused
+   */
+  public record DiskRoom(long ballastBytes, long minFreeBytes, long overflowBytes) {
+    public DiskRoom {
+      check(overflowBytes >= 0, "overflowBytes", overflowBytes, "0 or more");
+    }
+
+    /** A ballast of 64 MiB, publishes while 256 MiB are free, 10 GiB of overflow. */
+    public static DiskRoom defaults() {
+      return new DiskRoom(64L << 20, 256L << 20, 10L << 30);
+    }
+
+    /** With another ballast. */
+    public DiskRoom withBallastBytes(long bytes) {
+      return new DiskRoom(bytes, minFreeBytes, overflowBytes);
+    }
+
+    /** With another room below which publishes are refused. */
+    public DiskRoom withMinFreeBytes(long bytes) {
+      return new DiskRoom(ballastBytes, bytes, overflowBytes);
+    }
+
+    /** With other room for the files of unlogged messages. */
+    public DiskRoom withOverflowBytes(long bytes) {
+      return new DiskRoom(ballastBytes, minFreeBytes, bytes);
+    }
+  }
+
+  /**
+   * What clients may send at once.
+   *
+   * @param maxMessageBytes the longest encoded message
+   * @param maxTransactionBytes the most message bytes in one transaction
+   */
+  public record Limits(int maxMessageBytes, int maxTransactionBytes) {
+    /** Messages of 4 MiB, transactions of 1 MiB. */
+    public static Limits defaults() {
+      return new Limits(4 << 20, 1 << 20);
+    }
+
+    /** With another longest message. */
+    public Limits withMaxMessageBytes(int bytes) {
+      return new Limits(bytes, maxTransactionBytes);
+    }
+
+    /** With another longest transaction. */
+    public Limits withMaxTransactionBytes(int bytes) {
+      return new Limits(maxMessageBytes, bytes);
+    }
+  }
+
+  /**
+   * Times that something waits.
+   *
+   * @param flushIntervalMillis how soon a balanced message is forced
+   * @param idleReclaimMillis how often a broker with dead bytes in segments makes a checkpoint
+   *     without need of journal room; 0 for never
+   * @param temporaryGraceMillis how long temporary destinations wait for their lost connection, and
+   *     after a start for those of before
+   */
+  public record Intervals(
+      int flushIntervalMillis, int idleReclaimMillis, int temporaryGraceMillis) {
+    public Intervals {
+      check(temporaryGraceMillis >= 0, "temporaryGraceMillis", temporaryGraceMillis, "0 or more");
+      check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
+    }
+
+    /** A force each 80 ms, dead bytes looked at each minute, a minute for lost connections. */
+    public static Intervals defaults() {
+      return new Intervals(80, 60_000, 60_000);
+    }
+
+    /** With another time between checkpoints for dead bytes. */
+    public Intervals withIdleReclaimMillis(int millis) {
+      return new Intervals(flushIntervalMillis, millis, temporaryGraceMillis);
+    }
+
+    /** With another time for which lost connections are waited for. */
+    public Intervals withTemporaryGraceMillis(int millis) {
+      return new Intervals(flushIntervalMillis, idleReclaimMillis, millis);
     }
   }
 
@@ -64,74 +193,77 @@ public record BrokerSettings(
   /** The longest encoded message that any settings allow: its place must fit into a lane's list. */
   public static final int MAX_MESSAGE_BYTES = DurableLane.MAX_ENTRY_BYTES - Entry.MAX_HEADER_BYTES;
 
-  /** How long temporary destinations wait for their connection if nothing else is said. */
-  public static final int TEMPORARY_GRACE_MILLIS = 60_000;
-
   public BrokerSettings {
-    rules = List.copyOf(rules);
-    check(Integer.bitCount(windowBytes) == 1, "windowBytes", windowBytes, "a power of two");
+    int longest = longestMessage(memory.windowBytes(), journal);
     check(
-        maxMessageBytes >= 64 && maxMessageBytes <= longestMessage(windowBytes, journal),
+        limits.maxMessageBytes() >= 64 && limits.maxMessageBytes() <= longest,
         "maxMessageBytes",
-        maxMessageBytes,
+        limits.maxMessageBytes(),
         "64 to "
-            + longestMessage(windowBytes, journal)
+            + longest
             + ", what fits into one batch with windowBytes "
-            + windowBytes
+            + memory.windowBytes()
             + " and maxUnforcedBytes "
             + journal.maxUnforcedBytes());
+    int longestEntry = limits.maxMessageBytes() + Entry.MAX_HEADER_BYTES;
     check(
-        segments.maxEntryBytes() >= maxMessageBytes + Entry.MAX_HEADER_BYTES,
+        segments.maxEntryBytes() >= longestEntry,
         "segments.maxEntryBytes",
         segments.maxEntryBytes(),
-        "at least maxMessageBytes + "
-            + Entry.MAX_HEADER_BYTES
-            + ", "
-            + (maxMessageBytes + Entry.MAX_HEADER_BYTES));
+        "at least maxMessageBytes + " + Entry.MAX_HEADER_BYTES + ", " + longestEntry);
     check(
-        maxTransactionBytes > 0 && maxTransactionBytes <= windowBytes / 4,
+        limits.maxTransactionBytes() > 0
+            && limits.maxTransactionBytes() <= memory.windowBytes() / 4,
         "maxTransactionBytes",
-        maxTransactionBytes,
-        "1 to a quarter of the window, " + windowBytes / 4);
-    check(namedBytes >= 1 << 20, "namedBytes", namedBytes, "at least " + (1 << 20));
-    check(overflowBytes >= 0, "overflowBytes", overflowBytes, "0 or more");
-    check(temporaryGraceMillis >= 0, "temporaryGraceMillis", temporaryGraceMillis, "0 or more");
-    check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
+        limits.maxTransactionBytes(),
+        "1 to a quarter of the window, " + memory.windowBytes() / 4);
   }
 
-  /** The same with the share of this process's heap that fits it. */
-  public BrokerSettings(
-      DestinationSettings defaultSettings,
-      boolean createOnFirstUse,
-      List<DestinationRule> rules,
-      int windowBytes,
-      long unloggedBytes,
-      long overflowBytes,
-      JournalSettings journal,
-      SegmentSettings segments,
-      long ballastBytes,
-      int maxMessageBytes,
-      int maxTransactionBytes,
-      int flushIntervalMillis,
-      long minFreeBytes,
-      int idleReclaimMillis) {
-    this(
-        defaultSettings,
-        createOnFirstUse,
-        rules,
-        windowBytes,
-        unloggedBytes,
-        overflowBytes,
-        journal,
-        segments,
-        ballastBytes,
-        maxMessageBytes,
-        maxTransactionBytes,
-        flushIntervalMillis,
-        minFreeBytes,
-        idleReclaimMillis,
-        namedBytes(Runtime.getRuntime().maxMemory()),
-        TEMPORARY_GRACE_MILLIS);
+  /** Tier high, 64 MiB window, four to eight journal files of 64 MiB. */
+  public static BrokerSettings defaults() {
+    return new BrokerSettings(
+        DestinationDefaults.defaults(),
+        Memory.defaults(),
+        DiskRoom.defaults(),
+        Limits.defaults(),
+        Intervals.defaults(),
+        JournalSettings.defaults(),
+        SegmentSettings.DEFAULT);
+  }
+
+  /** With other defaults of destinations. */
+  public BrokerSettings with(DestinationDefaults part) {
+    return new BrokerSettings(part, memory, disk, limits, intervals, journal, segments);
+  }
+
+  /** With other shares of memory. */
+  public BrokerSettings with(Memory part) {
+    return new BrokerSettings(destinations, part, disk, limits, intervals, journal, segments);
+  }
+
+  /** With other room on the disk. */
+  public BrokerSettings with(DiskRoom part) {
+    return new BrokerSettings(destinations, memory, part, limits, intervals, journal, segments);
+  }
+
+  /** With other limits. */
+  public BrokerSettings with(Limits part) {
+    return new BrokerSettings(destinations, memory, disk, part, intervals, journal, segments);
+  }
+
+  /** With other times. */
+  public BrokerSettings with(Intervals part) {
+    return new BrokerSettings(destinations, memory, disk, limits, part, journal, segments);
+  }
+
+  /** With another journal. */
+  public BrokerSettings with(JournalSettings part) {
+    return new BrokerSettings(destinations, memory, disk, limits, intervals, part, segments);
+  }
+
+  /** With other segments. */
+  public BrokerSettings with(SegmentSettings part) {
+    return new BrokerSettings(destinations, memory, disk, limits, intervals, journal, part);
   }
 
   /**
@@ -146,7 +278,7 @@ public record BrokerSettings(
 
   /** The most bytes of entries and records in one batch of the journal. */
   int maxBatchBytes() {
-    return maxBatchBytes(windowBytes, journal);
+    return maxBatchBytes(memory.windowBytes(), journal);
   }
 
   private static int maxBatchBytes(int windowBytes, JournalSettings journal) {
@@ -168,27 +300,5 @@ public record BrokerSettings(
     if (!holds) {
       throw new IllegalArgumentException(name + " is " + value + " but must be " + wanted);
     }
-  }
-
-  /**
-   * Tier high, 64 MiB window, 64 MiB for non-persistent messages and 10 GiB for their overflow,
-   * four to eight journal files of 64 MiB.
-   */
-  public static BrokerSettings defaults() {
-    return new BrokerSettings(
-        DestinationSettings.DEFAULT,
-        true,
-        List.of(),
-        64 << 20,
-        64L << 20,
-        10L << 30,
-        JournalSettings.defaults(),
-        SegmentSettings.DEFAULT,
-        64L << 20,
-        4 << 20,
-        1 << 20,
-        80,
-        256L << 20,
-        60_000);
   }
 }

@@ -26,6 +26,11 @@ public sealed interface Command {
   /** Who asks. */
   Peer peer();
 
+  /** The number that its answer names; 0 if it wants none. */
+  default int correlation() {
+    return 0;
+  }
+
   /** The sequences that it names. */
   default List<Acked> named() {
     return List.of();
@@ -34,6 +39,23 @@ public sealed interface Command {
   /** The same command, which arrived at a time; only what sends messages remembers it. */
   default Command arrivedAt(long millis) {
     return this;
+  }
+
+  /** Gives back what the command keeps: its messages, and what it names. To be called once. */
+  default void release() {
+    if (!named().isEmpty()) {
+      peer().letGo(named());
+    }
+  }
+
+  /**
+   * What brings messages. Whoever takes it answers it with a receipt, refusals too, and releases it
+   * when its messages are copied; all other commands are answered by {@link Peer#reply} and
+   * released when they are carried out.
+   */
+  sealed interface Sending extends Command {
+    @Override
+    Sending arrivedAt(long millis);
   }
 
   /**
@@ -144,7 +166,7 @@ public sealed interface Command {
       int count,
       Bytes messages,
       long arrivedMillis)
-      implements Command {
+      implements Sending {
     /** Messages that have not arrived yet. */
     public Publish(
         Peer peer, int correlation, long destinationId, long number, int count, Bytes messages) {
@@ -154,6 +176,11 @@ public sealed interface Command {
     @Override
     public Publish arrivedAt(long millis) {
       return new Publish(peer, correlation, destinationId, number, count, messages, millis);
+    }
+
+    @Override
+    public void release() {
+      messages.release();
     }
   }
 
@@ -171,7 +198,7 @@ public sealed interface Command {
       List<StagedRun> runs,
       List<Acked> acked,
       long arrivedMillis)
-      implements Command {
+      implements Sending {
     @Override
     public List<Acked> named() {
       return acked;
@@ -191,6 +218,12 @@ public sealed interface Command {
     @Override
     public Commit arrivedAt(long millis) {
       return new Commit(peer, correlation, sessionId, number, runs, acked, millis);
+    }
+
+    @Override
+    public void release() {
+      runs.forEach(run -> run.messages().release());
+      Sending.super.release();
     }
   }
 

@@ -1,13 +1,16 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.FaultCode;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Hands each command to who decides it, and turns a refusal into an answer. */
 @OwnedBy("shard")
 final class Commands {
+  /** Room in the window that no single small record exceeds. */
+  static final int SLACK_BYTES = 8 << 10;
+
   private final Sessions sessions;
   private final Intake publishing;
   private final Consuming consuming;
@@ -23,12 +26,12 @@ final class Commands {
       Administration administration,
       Recorder recorder,
       Unforeseen unforeseen) {
-    this.recorder = recorder;
-    this.unforeseen = unforeseen;
     this.sessions = sessions;
     this.publishing = publishing;
     this.consuming = consuming;
     this.administration = administration;
+    this.recorder = recorder;
+    this.unforeseen = unforeseen;
   }
 
   /** From now on every command is answered by the end of its connection. */
@@ -36,10 +39,29 @@ final class Commands {
     ended = new Refusal(code, text);
   }
 
+  /**
+   * The bytes of journal that a command records at most; {@link Long#MAX_VALUE} for one that waits
+   * for all room there is.
+   */
+  long roomFor(Command command) {
+    if (command instanceof Command.Acknowledge c) {
+      return consuming.recordBytes(c);
+    } else if (command instanceof Command.Return c && c.attempted()) {
+      return consuming.recordBytes(c);
+    } else if (command instanceof Command.Admin c) {
+      return Administration.recordsMuch(c.verb()) ? Long.MAX_VALUE : SLACK_BYTES;
+    } else if (command instanceof Command.AttachConsumer c) {
+      String selector = c.selector();
+      return SLACK_BYTES
+          + (selector == null ? 0 : 3L * Math.min(selector.length(), Selector.MAX_CHARS));
+    }
+    return SLACK_BYTES;
+  }
+
   /** Carries a command out. */
   void execute(Command command) {
     if (ended != null) {
-      release(command);
+      command.release();
       if (!(command instanceof Command.Detach)) {
         command.peer().disconnect(ended.code(), ended.text());
       }
@@ -53,15 +75,15 @@ final class Commands {
     } catch (RuntimeException bug) {
       answer(command, unforeseen.refusal(bug, command.getClass().getSimpleName(), before));
     }
-    if (!(command instanceof Command.Publish || command instanceof Command.Commit)) {
-      release(command);
+    if (!(command instanceof Command.Sending)) {
+      command.release();
     }
     done(command);
   }
 
   /** Refuses a command that was not decided. */
   void refuse(Command command, Refusal refusal) {
-    release(command);
+    command.release();
     answer(command, refusal);
     done(command);
   }
@@ -75,7 +97,7 @@ final class Commands {
   private static boolean wantsNoAnswer(Command command) {
     return command instanceof Command.Begun
         || ((command instanceof Command.Acknowledge || command instanceof Command.Return)
-            && correlation(command) == 0);
+            && command.correlation() == 0);
   }
 
   private void decide(Command command) {
@@ -137,60 +159,26 @@ final class Commands {
   }
 
   private void answer(Command command, Refusal refusal) {
-    int correlation = correlation(command);
     PeerSession session = sessions.find(command.peer());
-    if (refusal.code() == FaultCode.PROTOCOL_ERROR || correlation == 0) {
+    if (refusal.code() == FaultCode.PROTOCOL_ERROR || !isAnsweredByReply(command)) {
       if (session != null) {
         sessions.expel(session, refusal.code(), refusal.text());
       } else {
         command.peer().disconnect(refusal.code(), refusal.text());
       }
     } else {
-      command.peer().reply(correlation, new Peer.Reply.Failed(refusal.code(), refusal.text()));
+      command
+          .peer()
+          .reply(command.correlation(), new Peer.Reply.Failed(refusal.code(), refusal.text()));
     }
   }
 
-  private static int correlation(Command command) {
-    if (command instanceof Command.Attach c) {
-      return c.correlation();
-    } else if (command instanceof Command.SetClientId c) {
-      return c.correlation();
-    } else if (command instanceof Command.CloseSession c) {
-      return c.correlation();
-    } else if (command instanceof Command.AttachProducer c) {
-      return c.correlation();
-    } else if (command instanceof Command.AttachConsumer c) {
-      return c.correlation();
-    } else if (command instanceof Command.DetachConsumer c) {
-      return c.correlation();
-    } else if (command instanceof Command.Unsubscribe c) {
-      return c.correlation();
-    } else if (command instanceof Command.CreateTemporary c) {
-      return c.correlation();
-    } else if (command instanceof Command.DeleteTemporary c) {
-      return c.correlation();
-    } else if (command instanceof Command.Acknowledge c) {
-      return c.correlation();
-    } else if (command instanceof Command.Return c) {
-      return c.correlation();
-    } else if (command instanceof Command.Admin c) {
-      return c.correlation();
-    }
-    return 0;
+  private static boolean isAnsweredByReply(Command command) {
+    return command.correlation() != 0 && !(command instanceof Command.Sending);
   }
 
-  /** Gives back what a command keeps: its messages, and what it names. */
+  /** Gives back what a command keeps. */
   static void release(Command command) {
-    if (command instanceof Command.Publish c) {
-      c.messages().release();
-      return;
-    }
-    if (command instanceof Command.Commit c) {
-      c.runs().forEach(run -> run.messages().release());
-    }
-    List<Command.Acked> named = command.named();
-    if (!named.isEmpty()) {
-      command.peer().letGo(named);
-    }
+    command.release();
   }
 }

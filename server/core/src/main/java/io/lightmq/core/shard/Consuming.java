@@ -50,6 +50,18 @@ final class Consuming {
     this.mostConsumed = RecordBytes.messages(maxBatchBytes);
   }
 
+  /** The bytes of journal that an acknowledgement records at most. */
+  long recordBytes(Command.Acknowledge command) {
+    PeerSession session = sessions.find(command.peer());
+    return session == null ? 0 : settlements.recordBytes(session, command.acked());
+  }
+
+  /** The bytes of journal that failed attempts record at most. */
+  long recordBytes(Command.Return command) {
+    PeerSession session = sessions.find(command.peer());
+    return session == null ? 0 : Attempts.recordBytes(session, command.returned());
+  }
+
   // ---- resolve, open, close ----
 
   void attachProducer(Command.AttachProducer command) {

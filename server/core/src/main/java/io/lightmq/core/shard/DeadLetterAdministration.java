@@ -36,9 +36,6 @@ final class DeadLetterAdministration {
   private static final int MAX_LIMIT = 1_000;
   private static final int MAX_RATE = 100_000;
 
-  /** So many letters whose origin takes none are named in the answer; all are counted. */
-  private static final int MAX_UNRESOLVED = 100;
-
   private static final int EXCERPT_CHARS = 500;
 
   private static final String USUAL_QUEUE = "DLQ";
@@ -95,44 +92,30 @@ final class DeadLetterAdministration {
 
   /** Where the dead letters of most destinations go. */
   private String usualQueue() {
-    String named = settings.defaultSettings().deadLetter();
+    String named = settings.destinations().settings().deadLetter();
     return named == null ? USUAL_QUEUE : named;
   }
 
   /** Whether the first dead letter of some destination would make this queue. */
   private boolean takesLetters(String name) {
     return name.equals(usualQueue())
-        || settings.rules().stream().anyMatch(rule -> name.equals(rule.settings().deadLetter()))
+        || settings.destinations().rules().stream()
+            .anyMatch(rule -> name.equals(rule.settings().deadLetter()))
         || state.destinations().all().stream()
             .anyMatch(each -> name.equals(each.settings().deadLetter()));
   }
 
-  private static void answer(Command.Admin command, JsonWriter json) {
+  static void answer(Command.Admin command, JsonWriter json) {
     command.peer().reply(command.correlation(), new Peer.Reply.Json(json.toString()));
   }
 
   /** A letter that is looked at, if its bytes make sense and it comes from the right place. */
-  private static @Nullable MessageReader letter(
-      ByteBuffer entries, int at, @Nullable String origin) {
+  static @Nullable MessageReader letter(ByteBuffer entries, int at, @Nullable String origin) {
     try {
       MessageReader reader = MessageReader.ofEntry(entries, at);
       return origin == null || origin.equals(reader.property(DeadLetters.ORIGIN)) ? reader : null;
     } catch (MalformedMessageException e) {
       return null;
-    }
-  }
-
-  /**
-   * Whether the broker can have written what stands on a letter: it writes on none whose CRC is
-   * wrong, and takes from no client what only it may write.
-   */
-  private static boolean isIntact(ByteBuffer entries, int at) {
-    try {
-      MessageReader.check(
-          entries, at + Entry.messageOffset(entries, at), Entry.messageBytes(entries, at));
-      return true;
-    } catch (MalformedMessageException e) {
-      return false;
     }
   }
 
@@ -257,7 +240,7 @@ final class DeadLetterAdministration {
     };
   }
 
-  private static void unknown(Command.Admin command, DestinationName queue, String id) {
+  static void unknown(Command.Admin command, DestinationName queue, String id) {
     String text = "no message with id " + Printable.of(id) + " waits in " + queue.shown();
     command.peer().reply(command.correlation(), new Peer.Reply.Failed(FaultCode.BAD_REQUEST, text));
   }
@@ -299,68 +282,6 @@ final class DeadLetterAdministration {
 
   private LetterScan.Looker retry(DestinationName queue, Command.Admin command) {
     int rate = AdminArguments.number(command, "rate", 100, MAX_RATE);
-    String origin = command.arguments().get("destination");
-    String id = command.arguments().get("id");
-    boolean dry = Boolean.parseBoolean(command.arguments().getOrDefault("dry-run", "false"));
-    JsonWriter json = new JsonWriter().beginObject().text("queue", queue.name());
-    json.name("unresolvedLetters").beginArray();
-    return new LetterScan.Looker() {
-      private int found;
-      private int unresolved;
-      private int added;
-      private int known;
-      private int passedOver;
-
-      @Override
-      public boolean look(Subscription from, Lane lane, long sequence, ByteBuffer entries, int at) {
-        MessageReader reader = letter(entries, at, origin);
-        Retries.Origin comesFrom =
-            reader == null || !isIntact(entries, at) ? null : Retries.Origin.of(reader);
-        if (reader == null || comesFrom == null) {
-          return true;
-        }
-        if (id != null && !id.equals(String.valueOf(reader.messageId()))) {
-          return true;
-        }
-        Retries.Place place = new Retries.Place(from, lane.code(), sequence);
-        if (retries.knows(place)) {
-          known++;
-          return id == null;
-        }
-        if (comesFrom.canBe() && (dry ? added : 0) >= retries.room()) {
-          passedOver++;
-          return id == null;
-        }
-        added += comesFrom.canBe() ? 1 : 0;
-        String obstacle = retries.obstacle(comesFrom);
-        if (obstacle == null) {
-          found++;
-        } else if (unresolved++ < MAX_UNRESOLVED) {
-          json.beginObject().text("id", String.valueOf(reader.messageId()));
-          json.text("origin", comesFrom.toString()).text("why", obstacle).endObject();
-        }
-        if (!dry) {
-          retries.add(place, comesFrom, rate, obstacle);
-        }
-        return id == null;
-      }
-
-      @Override
-      public void done() {
-        if (id != null && found + unresolved + known + passedOver == 0) {
-          unknown(command, queue, id);
-          return;
-        }
-        answer(
-            command,
-            json.endArray()
-                .number(dry ? "wouldRetry" : "retrying", found)
-                .number("unresolved", unresolved)
-                .number("waitAlready", known)
-                .number("passedOver", passedOver)
-                .number("ratePerSecond", rate)
-                .endObject());
-      }
-    };
+    return new RetryTally(command, queue, retries, rate);
   }
 }

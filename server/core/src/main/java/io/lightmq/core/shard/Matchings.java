@@ -168,9 +168,9 @@ final class Matchings {
   void release(Command command) {
     Matching matching = known.remove(command);
     if (matching != null && matching.busy) {
-      matching.whenLetGo = () -> Commands.release(command);
+      matching.whenLetGo = () -> command.release();
     } else {
-      Commands.release(command);
+      command.release();
     }
   }
 

@@ -115,20 +115,16 @@ final class MetricsTaker {
     }
     return new BrokerMetrics(
         parts.time().nanos(),
-        parts.sessions().all().size(),
-        queue.size(),
-        parts.runner().paused(),
-        memory.total(),
-        memory.usedByPurpose(),
+        new BrokerMetrics.Load(
+            parts.sessions().all().size(), queue.size(), parts.runner().paused()),
+        new BrokerMetrics.DirectUse(memory.total(), memory.usedByPurpose()),
         new BrokerMetrics.JournalUse(
             journal.usedBytes(),
             journal.capacityBytes(),
             journal.appended() - journal.durable(),
             parts.window().capacity(),
-            times.writes().count(),
-            times.writes().totalNanos(),
-            times.forces().count(),
-            times.forces().totalNanos()),
+            new BrokerMetrics.IoUse(times.writes().count(), times.writes().totalNanos()),
+            new BrokerMetrics.IoUse(times.forces().count(), times.forces().totalNanos())),
         new BrokerMetrics.CheckpointUse(
             checkpoints.done(),
             checkpoints.failed(),
@@ -145,15 +141,11 @@ final class MetricsTaker {
             parts.overflow().failures()),
         new BrokerMetrics.Totals(
             counters.commands,
-            counters.allMessages,
-            counters.allBytes,
-            counters.allAcknowledged,
-            counters.allExpired,
-            counters.allSuppressed,
-            rejectedSnapshots,
-            counters.damagedReads,
-            damaged,
-            counters.setAside,
+            new BrokerMetrics.PublishedUse(counters.allMessages, counters.allBytes),
+            new BrokerMetrics.SettledUse(
+                counters.allAcknowledged, counters.allExpired, counters.allSuppressed),
+            new BrokerMetrics.DamageUse(
+                rejectedSnapshots, counters.damagedReads, damaged, counters.setAside),
             parts.time().steps(),
             new BrokerMetrics.Moves(
                 counters.redelivered,
@@ -190,8 +182,7 @@ final class MetricsTaker {
           new BrokerMetrics.DestinationUse(
               destination.name(),
               lower(destination.settings().tier()),
-              published.messages,
-              published.bytes,
+              new BrokerMetrics.PublishedUse(published.messages, published.bytes),
               subscriptions));
     }
     return destination.subscriptions().size();
@@ -205,22 +196,19 @@ final class MetricsTaker {
     long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
     long newest = Math.max(newestMillis(destination, published), oldest);
     String name = subscription.name();
-    List<GroupUse> keys = subscription.views().keyUse();
+    List<GroupUse> groups = subscription.views().keyUse();
     return new BrokerMetrics.SubscriptionUse(
         name == null ? "" : name,
         lower(subscription.kind()),
         subscription.consumers(),
-        backlog,
-        subscription.inFlight(),
-        settled.acknowledged,
-        settled.expired,
-        settled.suppressed,
-        age,
-        oldest == 0 ? 0 : newest - oldest,
-        subscription.selectorEvaluations(),
-        subscription.selectorNanos(),
-        keys.stream().mapToInt(GroupUse::moving).sum(),
-        keys.stream().mapToLong(GroupUse::moves).sum());
+        new BrokerMetrics.BacklogUse(
+            backlog, subscription.inFlight(), age, oldest == 0 ? 0 : newest - oldest),
+        new BrokerMetrics.SettledUse(settled.acknowledged, settled.expired, settled.suppressed),
+        new BrokerMetrics.SelectorUse(
+            subscription.selectorEvaluations(), subscription.selectorNanos()),
+        new BrokerMetrics.GroupBucketUse(
+            groups.stream().mapToInt(GroupUse::moving).sum(),
+            groups.stream().mapToLong(GroupUse::moves).sum()));
   }
 
   /** When the newest message came, be it stored or not; 0 if that is not known. */

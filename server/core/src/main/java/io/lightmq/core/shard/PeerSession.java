@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -32,7 +33,7 @@ final class PeerSession {
   private final Recipient recipient;
   private final byte[] user;
   private final Map<DestinationName, Destination> temporaries = new HashMap<>();
-  private final TreeMap<Long, WaitingCommit> waitingCommits = new TreeMap<>();
+  private final NavigableMap<Long, WaitingCommit> waitingCommits = new TreeMap<>();
   private final ArrayDeque<Held> heldPublishes = new ArrayDeque<>();
   private final LinkedHashMap<Integer, Closed> closedConsumers = new LinkedHashMap<>();
 
@@ -152,7 +153,7 @@ final class PeerSession {
   }
 
   /** Commits that overtook publishes of before, or wait for room, by number. */
-  TreeMap<Long, WaitingCommit> waitingCommits() {
+  NavigableMap<Long, WaitingCommit> waitingCommits() {
     return waitingCommits;
   }
 

@@ -38,7 +38,7 @@ final class Placing {
     this.selecting = selecting;
     this.overflow = overflow;
     this.budget = budget;
-    this.runs = new Runs(settings.maxMessageBytes(), settings.maxBatchBytes());
+    this.runs = new Runs(settings.limits().maxMessageBytes(), settings.maxBatchBytes());
   }
 
   /** Whether the disk guard refuses persistent messages. */
@@ -155,7 +155,7 @@ final class Placing {
       throw new Refusal(
           FaultCode.DISK_FULL,
           "less than "
-              + settings.minFreeBytes()
+              + settings.disk().minFreeBytes()
               + " bytes are free on the broker's disk, or a checkpoint found no room on it;"
               + " persistent messages are refused until there is room");
     }
@@ -171,7 +171,7 @@ final class Placing {
               + " messages and "
               + entryBytes
               + " bytes never fits into the "
-              + settings.unloggedBytes()
+              + settings.memory().unloggedBytes()
               + " bytes for non-persistent messages: it may have half of that, and takes up to "
               + UnloggedStore.most(count, entryBytes));
     }
@@ -185,8 +185,8 @@ final class Placing {
 
   /** Whether so many bytes of unlogged messages fit into memory when it is as empty as it gets. */
   boolean mayFit(long count, long entryBytes) {
-    return entryBytes <= settings.unloggedBytes() / 2
-        && UnloggedStore.most(count, entryBytes) <= settings.unloggedBytes();
+    return entryBytes <= settings.memory().unloggedBytes() / 2
+        && UnloggedStore.most(count, entryBytes) <= settings.memory().unloggedBytes();
   }
 
   /** Refuses a run that waited for memory for too long, or what does not wait, for 0 ms. */
@@ -200,7 +200,7 @@ final class Placing {
             + ": "
             + state.destinations().store().usedBytes()
             + " of "
-            + settings.unloggedBytes()
+            + settings.memory().unloggedBytes()
             + " bytes for non-persistent messages are used, and "
             + overflowText()
             + "; consume some or send fewer");

@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
 /** Tells senders what became of their runs and commits, each when its mark is reached. */
 @OwnedBy("shard")
 final class Receipts {
+  private final ShardState state;
   private final Recorder recorder;
   private final Sessions sessions;
   private final NamedBudget budget;
-  private final ShardState state;
 
   Receipts(ShardState state, Recorder recorder, Sessions sessions, NamedBudget budget) {
     this.state = state;
-    this.budget = budget;
     this.recorder = recorder;
     this.sessions = sessions;
+    this.budget = budget;
   }
 
   /** Tells once the turn's batch has reached a mark. */

@@ -109,7 +109,7 @@ final class RecordBytes {
     if (recorded.isEmpty()) {
       return 0;
     }
-    long records = 1 + recorded.size() / ShardRecord.MAX_RANGES;
+    long records = 1L + recorded.size() / ShardRecord.MAX_RANGES;
     long messages = 0;
     if (subscription.duplicates() != null) {
       for (SequenceRange range : recorded) {

@@ -58,8 +58,6 @@ final class Sessions {
       TurnTime time,
       Matchings matchings,
       NamedBudget budget) {
-    this.matchings = matchings;
-    this.budget = budget;
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
@@ -67,6 +65,8 @@ final class Sessions {
     this.temporaries = temporaries;
     this.attempts = attempts;
     this.time = time;
+    this.matchings = matchings;
+    this.budget = budget;
   }
 
   /** The session of a peer, or null if it has not begun or has ended. */

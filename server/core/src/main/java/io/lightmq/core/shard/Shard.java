@@ -98,10 +98,12 @@ final class Shard implements ShardBatch.Observer {
     this.segments =
         SegmentStore.open(
             disk, memory, storeId, snapshots.nextAddress(), loaded.segments(), settings.segments());
-    Ballast ballast = Ballast.open(disk, settings.ballastBytes());
+    Ballast ballast = Ballast.open(disk, settings.disk().ballastBytes());
     this.overflowFiles =
-        OverflowFiles.open(disk, loop, overflow, settings.overflowBytes(), settings.minFreeBytes());
-    UnloggedStore store = new UnloggedStore(memory, settings.unloggedBytes(), overflowFiles);
+        OverflowFiles.open(
+            disk, loop, overflow, settings.disk().overflowBytes(), settings.disk().minFreeBytes());
+    UnloggedStore store =
+        new UnloggedStore(memory, settings.memory().unloggedBytes(), overflowFiles);
     this.state = new ShardState(new Destinations(new OffHeap(memory), store));
     long from = restore(loaded);
     this.journal = journals.make(storeId);
@@ -118,7 +120,7 @@ final class Shard implements ShardBatch.Observer {
     }
     this.clean = state.stopped() && !replayed;
     state.links().started(loops.clock().wallMillis(), clean);
-    this.window = new Window(memory, settings.windowBytes(), end);
+    this.window = new Window(memory, settings.memory().windowBytes(), end);
     this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
     Checkpoints.Stores stores =
         new Checkpoints.Stores(
@@ -244,7 +246,8 @@ final class Shard implements ShardBatch.Observer {
     loop.execute(
         () -> {
           parts.time().look();
-          reclaimAtNanos = parts.time().nanos() + settings.idleReclaimMillis() * 1_000_000L;
+          reclaimAtNanos =
+              parts.time().nanos() + settings.intervals().idleReclaimMillis() * 1_000_000L;
           parts.delays().recover();
           parts.budget().started();
           parts.batch().startsEpoch();
@@ -336,8 +339,9 @@ final class Shard implements ShardBatch.Observer {
     if (parts.publishing().isHolding()) {
       marksMoved();
     }
-    if (settings.idleReclaimMillis() > 0 && parts.time().nanos() - reclaimAtNanos >= 0) {
-      reclaimAtNanos = parts.time().nanos() + settings.idleReclaimMillis() * 1_000_000L;
+    if (settings.intervals().idleReclaimMillis() > 0
+        && parts.time().nanos() - reclaimAtNanos >= 0) {
+      reclaimAtNanos = parts.time().nanos() + settings.intervals().idleReclaimMillis() * 1_000_000L;
       reclaimIfWorthIt();
     }
     destage.execute(this::lookAtDisk);
@@ -389,12 +393,13 @@ final class Shard implements ShardBatch.Observer {
       long total = disk.totalBytes();
       loop.execute(
           () -> {
-            boolean full = usable < settings.minFreeBytes() || parts.checkpoints().outOfRoom();
+            boolean full =
+                usable < settings.disk().minFreeBytes() || parts.checkpoints().outOfRoom();
             if (full != parts.placing().diskFull()) {
               log.warn(
                   "{} bytes are free, the limit is {}{}: persistent messages are {}",
                   usable,
-                  settings.minFreeBytes(),
+                  settings.disk().minFreeBytes(),
                   parts.checkpoints().outOfRoom() ? ", and a checkpoint found no room" : "",
                   full ? "refused" : "taken again");
             }
@@ -410,7 +415,7 @@ final class Shard implements ShardBatch.Observer {
   }
 
   private void reclaimForRoom(long deadBytes) {
-    if (deadBytes > settings.minFreeBytes() / 8) {
+    if (deadBytes > settings.disk().minFreeBytes() / 8) {
       parts.checkpoints().want();
     }
   }
@@ -466,7 +471,7 @@ final class Shard implements ShardBatch.Observer {
   }
 
   private static void refuse(Command command) {
-    Commands.release(command);
+    command.release();
     command.peer().disconnect(FaultCode.CLOSING, "the broker is closed");
   }
 

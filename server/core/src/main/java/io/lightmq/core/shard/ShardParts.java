@@ -78,20 +78,21 @@ final class ShardParts {
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal);
     this.unforeseen = new Unforeseen(recorder, counters, time);
-    this.budget = new NamedBudget(state, settings.namedBytes());
+    this.budget = new NamedBudget(state, settings.memory().namedBytes());
     Later later = new Later();
     this.dispatcher = new Dispatcher(window, fetcher, beside, later);
     recorder.touches(later);
     DestinationRules rules = rules(settings);
     Temporaries temporaries =
-        new Temporaries(identity.key(), identity.used(), settings.temporaryGraceMillis(), time);
+        new Temporaries(
+            identity.key(), identity.used(), settings.intervals().temporaryGraceMillis(), time);
     Subscribing subscribing =
         new Subscribing(
             state,
             recorder,
             dispatcher,
             rules,
-            settings.createOnFirstUse(),
+            settings.destinations().createOnFirstUse(),
             counters,
             budget,
             temporaries);
@@ -132,7 +133,7 @@ final class ShardParts {
             subscribing,
             counters,
             time,
-            BrokerSettings.longestMessage(settings.windowBytes(), settings.journal()));
+            BrokerSettings.longestMessage(settings.memory().windowBytes(), settings.journal()));
     this.delays =
         new Delays(
             state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
@@ -150,7 +151,7 @@ final class ShardParts {
             ready,
             counters,
             later,
-            settings.temporaryGraceMillis());
+            settings.intervals().temporaryGraceMillis());
     this.sessions =
         new Sessions(
             state,
@@ -295,11 +296,11 @@ final class ShardParts {
 
   private static DestinationRules rules(BrokerSettings settings) {
     List<DestinationRules.Rule> rules = new ArrayList<>();
-    for (BrokerSettings.DestinationRule rule : settings.rules()) {
+    for (BrokerSettings.DestinationRule rule : settings.destinations().rules()) {
       rules.add(new DestinationRules.Rule(rule.pattern(), rule.settings()));
     }
     // The least specific pattern, and the last among its equals.
-    rules.add(new DestinationRules.Rule(">", settings.defaultSettings()));
+    rules.add(new DestinationRules.Rule(">", settings.destinations().settings()));
     return new DestinationRules(rules);
   }
 

@@ -11,7 +11,6 @@ import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal;
@@ -36,9 +35,6 @@ final class ShardRunner implements Decisions, Admission {
   private static final int MAX_OTHERS = 1024;
 
   private static final int MAX_PUBLISHES = 256;
-
-  /** Room in the window that no single small record exceeds. */
-  private static final int SLACK_BYTES = 8 << 10;
 
   /** What the record of one touch or give-up takes, at most. */
   private static final int DECISION_BYTES = 128;
@@ -181,7 +177,7 @@ final class ShardRunner implements Decisions, Admission {
       long room;
       long before = recorder.changes();
       try {
-        room = roomFor(next);
+        room = parts.commands().roomFor(next);
       } catch (RuntimeException thrown) {
         others.remove();
         parts
@@ -235,26 +231,6 @@ final class ShardRunner implements Decisions, Admission {
             + "; acknowledge in smaller steps");
   }
 
-  private long roomFor(Command command) {
-    if (command instanceof Command.Acknowledge acknowledge) {
-      PeerSession session = parts.sessions().find(command.peer());
-      return session == null ? 0 : parts.settlements().recordBytes(session, acknowledge.acked());
-    }
-    if (command instanceof Command.Return back && back.attempted()) {
-      PeerSession session = parts.sessions().find(command.peer());
-      return session == null ? 0 : Attempts.recordBytes(session, back.returned());
-    }
-    if (command instanceof Command.Admin admin && admin.verb().equals("destination.purge")) {
-      return Long.MAX_VALUE;
-    }
-    if (command instanceof Command.AttachConsumer attach) {
-      String selector = attach.selector();
-      return SLACK_BYTES
-          + (selector == null ? 0 : 3L * Math.min(selector.length(), Selector.MAX_CHARS));
-    }
-    return SLACK_BYTES;
-  }
-
   /** Reads the marks and shows what they release. */
   private void advance() {
     long written = journal.written();
@@ -272,7 +248,7 @@ final class ShardRunner implements Decisions, Admission {
     if (!batch.isEmpty() && (batch.isFull() || batch.length() + bytes > most)) {
       flush();
     }
-    long room = window.room(journal.written()) - SLACK_BYTES;
+    long room = window.room(journal.written()) - Commands.SLACK_BYTES;
     if (room < bytes + (publishes ? reserveBytes : 0)) {
       paused = publishes ? "window: the journal has not written enough yet" : paused;
       return false;
@@ -351,7 +327,7 @@ final class ShardRunner implements Decisions, Admission {
     if (recorder.takeLazyForce() && !ready.wantsForce() && flushTimer == null) {
       flushTimer =
           loop.schedule(
-              parts.settings().flushIntervalMillis() * 1_000_000L,
+              parts.settings().intervals().flushIntervalMillis() * 1_000_000L,
               () -> {
                 flushTimer = null;
                 journal.force();

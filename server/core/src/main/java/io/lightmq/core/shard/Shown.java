@@ -109,7 +109,7 @@ final class Shown {
       rows -= gone.subscriptions().size();
       destinations++;
       for (SubscriptionUse each : gone.subscriptions()) {
-        addUp(each.backlog(), each.inFlight(), each.consumers());
+        addUp(each.backlog().messages(), each.backlog().inFlight(), each.consumers());
       }
     }
   }

@@ -62,13 +62,13 @@ final class Subscribing {
       Counters counters,
       NamedBudget budget,
       Temporaries temporaries) {
-    this.budget = budget;
     this.state = state;
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.rules = rules;
     this.createOnFirstUse = createOnFirstUse;
     this.counters = counters;
+    this.budget = budget;
     this.temporaries = temporaries;
     this.selectors = new SelectorBudget(state, dispatcher.browsers());
     this.durable =
@@ -246,7 +246,8 @@ final class Subscribing {
   /** Reckons what a session takes itself. */
   void settle(PeerSession session) {
     long consumers =
-        session.recipient().consumers().size() + dispatcher.browsers().count(session.recipient());
+        (long) session.recipient().consumers().size()
+            + dispatcher.browsers().count(session.recipient());
     budget.settle(
         session,
         NamedBudget.CONNECTION

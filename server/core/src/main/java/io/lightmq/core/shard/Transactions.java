@@ -112,13 +112,13 @@ final class Transactions {
     for (Command.StagedRun run : command.runs()) {
       bytes += run.messages().buffer().remaining() - 4L * run.count();
     }
-    if (bytes > settings.maxTransactionBytes()) {
+    if (bytes > settings.limits().maxTransactionBytes()) {
       throw new Refusal(
           FaultCode.TRANSACTION_TOO_LARGE,
           "the transaction has "
               + bytes
               + " bytes of messages, the limit is "
-              + settings.maxTransactionBytes());
+              + settings.limits().maxTransactionBytes());
     }
   }
 
@@ -152,7 +152,7 @@ final class Transactions {
             + " bytes of non-persistent messages find no room beside "
             + state.destinations().store().usedBytes()
             + " of "
-            + settings.unloggedBytes()
+            + settings.memory().unloggedBytes()
             + ", and "
             + placing.overflowText());
   }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -27,7 +28,7 @@ class AcknowledgementRoomTest {
   private static final long MILLI = 1_000_000;
   private static final int WINDOW = 64 << 10;
 
-  private final BrokerHarness h = new BrokerHarness(17);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(17);
   private FakePeer peer;
   private long queue;
   private int number;
@@ -82,8 +83,7 @@ class AcknowledgementRoomTest {
     peer.received.forEach(each -> assertThat(texts.add(each.text())).isTrue());
     assertThat(texts).hasSize(8_000);
     h.loops.advance(5_000 * MILLI);
-    assertThat(use().backlog()).isZero();
-    h.close();
+    assertThat(use().backlog().messages()).isZero();
   }
 
   /** Two consumers that have every other message each. */
@@ -123,9 +123,8 @@ class AcknowledgementRoomTest {
     }
     assertThat(peer.disconnects).isEmpty();
     BrokerMetrics.SubscriptionUse use = use();
-    assertThat(use.inFlight()).isEqualTo(2_800);
-    assertThat(use.backlog()).isEqualTo(how.equals("acknowledge") ? 2_800 : 5_600);
-    h.close();
+    assertThat(use.backlog().inFlight()).isEqualTo(2_800);
+    assertThat(use.backlog().messages()).isEqualTo(how.equals("acknowledge") ? 2_800 : 5_600);
   }
 
   @Test
@@ -140,7 +139,6 @@ class AcknowledgementRoomTest {
     assertThat(h.broker.failure()).isNotDone();
     assertThat(peer.disconnects).hasSize(1);
     assertThat(peer.disconnects.get(0)).contains("TOO_LARGE");
-    h.close();
   }
 
   private List<Received> got(int messages) throws IOException {
@@ -172,10 +170,9 @@ class AcknowledgementRoomTest {
                 new Command.Acked(
                     1, queue, List.of(new SequenceRange(first.lane(), first.from(), 4))))));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
-    assertThat(use().acknowledged()).isEqualTo(4);
-    assertThat(use().backlog()).isZero();
-    assertThat(h.broker.metrics().totals().acknowledged()).isEqualTo(4);
-    h.close();
+    assertThat(use().settled().acknowledged()).isEqualTo(4);
+    assertThat(use().backlog().messages()).isZero();
+    assertThat(h.broker.metrics().totals().settled().acknowledged()).isEqualTo(4);
   }
 
   @Test
@@ -186,8 +183,7 @@ class AcknowledgementRoomTest {
         h.acknowledge(
             peer, 1, queue, first, new SequenceRange(first.lane(), first.from(), 3), first);
     assertThat(reply).isInstanceOf(Peer.Reply.Ok.class);
-    assertThat(use().acknowledged()).isEqualTo(3);
-    h.close();
+    assertThat(use().settled().acknowledged()).isEqualTo(3);
   }
 
   @Test
@@ -202,6 +198,5 @@ class AcknowledgementRoomTest {
     h.loops.runUntilIdle();
     assertThat(h.pull(peer, 1, 1)).hasSize(1);
     assertThat(h.broker.metrics().totals().moves().redelivered()).isLessThanOrEqualTo(1);
-    h.close();
   }
 }

@@ -18,9 +18,14 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A broker on simulated loops and a simulated disk, with short words for what clients do. */
-public final class BrokerHarness {
+/**
+ * A broker on simulated loops and a simulated disk, with short words for what clients do.
+ * Registered as an extension of a test it is closed in order after each test, if it is open then.
+ */
+public final class BrokerHarness implements AfterEachCallback {
   final long seed;
   public final SimulatedDisk disk;
   public SimulatedLoops loops;
@@ -42,6 +47,7 @@ public final class BrokerHarness {
   private int correlation;
   private long connections;
   private int starts;
+  private boolean open;
 
   /** How many groups messages are in; 0 for none. */
   int groups;
@@ -79,106 +85,36 @@ public final class BrokerHarness {
       long unloggedBytes,
       long overflowBytes,
       long minFreeBytes) {
+    BrokerSettings otherwise = BrokerSettings.defaults();
     JournalSettings journal = JournalSettings.small(journalFileBytes);
     return new BrokerSettings(
-        UNLIMITED,
-        true,
-        List.of(
-            new BrokerSettings.DestinationRule(
-                "fast.*", UNLIMITED.with(Map.of("tier", "performance"))),
-            new BrokerSettings.DestinationRule(
-                "poison.*", UNLIMITED.with(Map.of("max-attempts", "3")))),
-        windowBytes,
-        unloggedBytes,
-        overflowBytes,
+        new BrokerSettings.DestinationDefaults(
+            UNLIMITED,
+            true,
+            List.of(
+                new BrokerSettings.DestinationRule(
+                    "fast.*", UNLIMITED.with(Map.of("tier", "performance"))),
+                new BrokerSettings.DestinationRule(
+                    "poison.*", UNLIMITED.with(Map.of("max-attempts", "3"))))),
+        otherwise.memory().withWindowBytes(windowBytes).withUnloggedBytes(unloggedBytes),
+        otherwise
+            .disk()
+            .withBallastBytes(16 << 10)
+            .withMinFreeBytes(minFreeBytes)
+            .withOverflowBytes(overflowBytes),
+        otherwise
+            .limits()
+            .withMaxMessageBytes(
+                Math.min(8 << 10, BrokerSettings.longestMessage(windowBytes, journal)))
+            .withMaxTransactionBytes(8 << 10),
+        otherwise.intervals().withIdleReclaimMillis(5_000),
         journal,
-        new SegmentSettings(64 << 10, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
-        16 << 10,
-        Math.min(8 << 10, BrokerSettings.longestMessage(windowBytes, journal)),
-        8 << 10,
-        80,
-        minFreeBytes,
-        5_000);
+        new SegmentSettings(64 << 10, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 20));
   }
 
-  /** The same settings with other segments. */
-  static BrokerSettings withSegments(BrokerSettings of, SegmentSettings segments) {
-    return new BrokerSettings(
-        of.defaultSettings(),
-        of.createOnFirstUse(),
-        of.rules(),
-        of.windowBytes(),
-        of.unloggedBytes(),
-        of.overflowBytes(),
-        of.journal(),
-        segments,
-        of.ballastBytes(),
-        of.maxMessageBytes(),
-        of.maxTransactionBytes(),
-        of.flushIntervalMillis(),
-        of.minFreeBytes(),
-        of.idleReclaimMillis());
-  }
-
-  /** The same settings with another budget for what clients can name. */
-  static BrokerSettings withNamed(BrokerSettings of, long namedBytes) {
-    return new BrokerSettings(
-        of.defaultSettings(),
-        of.createOnFirstUse(),
-        of.rules(),
-        of.windowBytes(),
-        of.unloggedBytes(),
-        of.overflowBytes(),
-        of.journal(),
-        of.segments(),
-        of.ballastBytes(),
-        of.maxMessageBytes(),
-        of.maxTransactionBytes(),
-        of.flushIntervalMillis(),
-        of.minFreeBytes(),
-        of.idleReclaimMillis(),
-        namedBytes,
-        of.temporaryGraceMillis());
-  }
-
-  /** The same settings with another time for which lost links are waited for. */
-  public static BrokerSettings withGrace(BrokerSettings of, int graceMillis) {
-    return new BrokerSettings(
-        of.defaultSettings(),
-        of.createOnFirstUse(),
-        of.rules(),
-        of.windowBytes(),
-        of.unloggedBytes(),
-        of.overflowBytes(),
-        of.journal(),
-        of.segments(),
-        of.ballastBytes(),
-        of.maxMessageBytes(),
-        of.maxTransactionBytes(),
-        of.flushIntervalMillis(),
-        of.minFreeBytes(),
-        of.idleReclaimMillis(),
-        of.namedBytes(),
-        graceMillis);
-  }
-
-  /** The same settings, but destinations are made by the administrator only. */
-  static BrokerSettings withoutCreation(BrokerSettings of) {
-    return new BrokerSettings(
-        of.defaultSettings(),
-        false,
-        of.rules(),
-        of.windowBytes(),
-        of.unloggedBytes(),
-        of.overflowBytes(),
-        of.journal(),
-        of.segments(),
-        of.ballastBytes(),
-        of.maxMessageBytes(),
-        of.maxTransactionBytes(),
-        of.flushIntervalMillis(),
-        of.minFreeBytes(),
-        of.idleReclaimMillis());
+  /** Destinations are made by the administrator only. */
+  void withoutCreation() {
+    settings = settings.with(settings.destinations().withCreateOnFirstUse(false));
   }
 
   /** Starts the broker and waits until it takes commands. */
@@ -191,6 +127,7 @@ public final class BrokerHarness {
     broker = Broker.begin(settings, wrap.apply(disk), loops, destaging, landings);
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();
+    open = true;
     return this;
   }
 
@@ -216,6 +153,7 @@ public final class BrokerHarness {
 
   /** Ends the process, or cuts the power. */
   public void crash(boolean power) {
+    open = false;
     loops.crash();
     if (power) {
       disk.crash();
@@ -224,8 +162,16 @@ public final class BrokerHarness {
     }
   }
 
+  @Override
+  public void afterEach(ExtensionContext context) throws IOException {
+    if (open) {
+      close();
+    }
+  }
+
   /** Closes in order. */
   public void close() throws IOException {
+    open = false;
     var stopped = broker.stop();
     loops.runUntil(stopped::isDone);
     broker.finish();

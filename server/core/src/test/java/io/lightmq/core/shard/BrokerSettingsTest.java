@@ -15,26 +15,19 @@ class BrokerSettingsTest {
       int windowBytes, int maxMessageBytes, JournalSettings journal, SegmentSettings segments) {
     BrokerSettings otherwise = BrokerSettings.defaults();
     return new BrokerSettings(
-        otherwise.defaultSettings(),
-        true,
-        otherwise.rules(),
-        windowBytes,
-        otherwise.unloggedBytes(),
-        otherwise.overflowBytes(),
+        otherwise.destinations(),
+        otherwise.memory().withWindowBytes(windowBytes),
+        otherwise.disk(),
+        otherwise.limits().withMaxMessageBytes(maxMessageBytes).withMaxTransactionBytes(1 << 10),
+        otherwise.intervals(),
         journal,
-        segments,
-        0,
-        maxMessageBytes,
-        1 << 10,
-        80,
-        0,
-        0);
+        segments);
   }
 
   @Test
   void aMessageLongerThanALaneCanRememberIsNoSetting() {
     int most = BrokerSettings.MAX_MESSAGE_BYTES;
-    assertThat(settings(1 << 30, most, LARGE, SegmentSettings.DEFAULT).maxMessageBytes())
+    assertThat(settings(1 << 30, most, LARGE, SegmentSettings.DEFAULT).limits().maxMessageBytes())
         .isEqualTo(most);
     assertThatThrownBy(() -> settings(1 << 30, most + 1, LARGE, SegmentSettings.DEFAULT))
         .hasMessageContaining("maxMessageBytes is " + (most + 1))

@@ -13,13 +13,14 @@ import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CheckpointFailureTest {
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "q");
 
-  private final BrokerHarness h = new BrokerHarness(31);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(31);
   private String folderThatFails = "none";
   private boolean ballastFails;
   private boolean segmentsFindNoRoom;
@@ -89,7 +90,6 @@ class CheckpointFailureTest {
     FakePeer reader = h.attach();
     h.consumer(reader, 1, QUEUE, Subscribe.QUEUE, null);
     assertThat(h.pull(reader, 1, 50)).hasSize(10);
-    h.close();
   }
 
   @Test
@@ -107,6 +107,5 @@ class CheckpointFailureTest {
     h.consumer(reader, 1, QUEUE, Subscribe.QUEUE, null);
     assertThat(h.pull(reader, 1, 50)).as("from segments").hasSize(10);
     assertThat(h.pull(reader, 1, 50)).as("from the window").hasSize(1);
-    h.close();
   }
 }

@@ -68,7 +68,7 @@ class CheckpointTest {
     h.disk.flip(newest, h.disk.contents(newest).length / 2, 3);
     h.open();
     h.loops.advance(2_000_000_000L);
-    assertThat(h.broker.metrics().totals().rejectedSnapshots()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().rejectedSnapshots()).isEqualTo(1);
     assertThat(h.broker.metrics().checkpoints().done()).isPositive();
     FakePeer reader = h.attach();
     h.consumer(reader, 1, QUEUE, Subscribe.QUEUE, null);
@@ -155,7 +155,7 @@ class CheckpointTest {
     long eighth = journal.capacityBytes() / 8;
     assertThat(early).as("receipts before the pause").isBetween(100, all - 1);
     assertThat(longestGap(begin, times)).as("longest gap before the pause").isLessThan(20 * millis);
-    assertThat(h.broker.metrics().publishesPaused()).startsWith("journal: its last eighth");
+    assertThat(h.broker.metrics().load().publishesPaused()).startsWith("journal: its last eighth");
     assertThat(h.broker.metrics().checkpoints().done()).isZero();
     // Room is asked for with the run that wants it, so no run crosses the line.
     assertThat(journal.usedBytes()).isBetween(7 * eighth - 1_024, 7 * eighth);
@@ -182,7 +182,7 @@ class CheckpointTest {
     long id = h.producer(peer, QUEUE);
     h.loops.delay("destage", 5_000_000_000L);
     int sent = 0;
-    while (h.broker.metrics().publishesPaused().isEmpty() && sent < 2_000) {
+    while (h.broker.metrics().load().publishesPaused().isEmpty() && sent < 2_000) {
       h.publish(peer, id, ++sent, BODY + sent);
       h.loops.advance(10_000_000);
     }
@@ -219,22 +219,10 @@ class CheckpointTest {
 
   /** A journal of 2 MiB and segments in the proportions of the defaults, 256 times smaller. */
   private static BrokerSettings settingsInProportion() {
-    BrokerSettings small = BrokerHarness.settings(256 << 10, 1 << 19);
-    return new BrokerSettings(
-        small.defaultSettings(),
-        small.createOnFirstUse(),
-        small.rules(),
-        small.windowBytes(),
-        small.unloggedBytes(),
-        small.overflowBytes(),
-        small.journal(),
-        new SegmentSettings(1 << 20, 64 << 10, 16 << 10, 16 << 10, 1 << 20, 8, 64 << 10, 1 << 20),
-        small.ballastBytes(),
-        small.maxMessageBytes(),
-        small.maxTransactionBytes(),
-        small.flushIntervalMillis(),
-        small.minFreeBytes(),
-        small.idleReclaimMillis());
+    return BrokerHarness.settings(256 << 10, 1 << 19)
+        .with(
+            new SegmentSettings(
+                1 << 20, 64 << 10, 16 << 10, 16 << 10, 1 << 20, 8, 64 << 10, 1 << 20));
   }
 
   @Test

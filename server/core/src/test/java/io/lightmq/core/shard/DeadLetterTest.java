@@ -288,7 +288,7 @@ class DeadLetterTest {
   @Test
   void aLetterWhoseOriginIsGoneStaysReadableAndIsRetriedOnceTheOriginIsBack() throws Exception {
     BrokerHarness h = new BrokerHarness(8);
-    h.settings = BrokerHarness.withoutCreation(h.settings);
+    h.withoutCreation();
     h.open();
     h.admin("destination.create", Map.of("name", "DLQ", "max-attempts", "0"));
     for (String each : List.of("poison.a", "poison.b")) {
@@ -332,7 +332,7 @@ class DeadLetterTest {
   @Test
   void aRetryThatIsRefusedOnItsWayLeavesTheLetterToWhoReadsTheQueue() throws Exception {
     BrokerHarness h = new BrokerHarness(9);
-    h.settings = BrokerHarness.withoutCreation(h.settings);
+    h.withoutCreation();
     h.open();
     h.admin("destination.create", Map.of("name", "DLQ", "max-attempts", "0"));
     h.admin("destination.create", Map.of("name", "poison.a"));

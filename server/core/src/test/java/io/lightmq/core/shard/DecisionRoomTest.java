@@ -3,7 +3,6 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.shard.Command.Subscribe;
-import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -37,8 +36,8 @@ class DecisionRoomTest {
     }
     h.loops.advance(60_000 * MILLI);
     assertThat(h.broker.failure()).isNotDone();
-    assertThat(h.broker.metrics().totals().expired()).isEqualTo(PAIRS);
-    assertThat(h.broker.metrics().destinations().get(0).subscriptions().get(0).backlog())
+    assertThat(h.broker.metrics().totals().settled().expired()).isEqualTo(PAIRS);
+    assertThat(h.broker.metrics().destinations().get(0).subscriptions().get(0).backlog().messages())
         .isEqualTo(PAIRS);
     h.close();
   }
@@ -76,20 +75,8 @@ class DecisionRoomTest {
 
   static BrokerSettings withWindow(int windowBytes) {
     BrokerSettings small = BrokerHarness.settings(1 << 20);
-    return new BrokerSettings(
-        small.defaultSettings(),
-        small.createOnFirstUse(),
-        small.rules(),
-        windowBytes,
-        small.unloggedBytes(),
-        small.overflowBytes(),
-        JournalSettings.small(1 << 20),
-        small.segments(),
-        small.ballastBytes(),
-        4 << 10,
-        small.maxTransactionBytes(),
-        small.flushIntervalMillis(),
-        small.minFreeBytes(),
-        small.idleReclaimMillis());
+    return small
+        .with(small.limits().withMaxMessageBytes(4 << 10))
+        .with(small.memory().withWindowBytes(windowBytes));
   }
 }

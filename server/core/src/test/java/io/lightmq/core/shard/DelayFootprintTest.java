@@ -84,7 +84,7 @@ class DelayFootprintTest {
     show(
         "%d delayed messages: %d bytes of heap while their hour is far, %d once it is near;"
             + " %d bytes outside the heap",
-        count, closed - before, opened - before, h.broker.metrics().directBytes());
+        count, closed - before, opened - before, h.broker.metrics().direct().bytes());
     assertThat(closed - before).as("of a far hour").isLessThan(count * 4L);
     assertThat(opened - before).as("of a near hour").isLessThan(count * 36L);
     h.close();

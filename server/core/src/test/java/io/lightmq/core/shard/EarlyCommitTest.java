@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Commits whose lower numbers have not come: they may have overtaken runs, and else are refused.
@@ -20,7 +21,7 @@ class EarlyCommitTest {
   private static final long MILLI = 1_000_000;
   private static final String TEXT = "x".repeat(7_000);
 
-  private final BrokerHarness h = new BrokerHarness(3);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(3);
 
   private int commit(FakePeer peer, long destination, long number, boolean persistent) {
     int c = h.nextCorrelation();
@@ -46,7 +47,6 @@ class EarlyCommitTest {
         .singleElement()
         .asString()
         .contains("PROTOCOL_ERROR", "commit 10", "follow 0", "1 was not sent");
-    h.close();
   }
 
   @Test
@@ -59,7 +59,6 @@ class EarlyCommitTest {
     h.publish(peer, queue, 1, "numbered");
     h.loops.runUntilIdle();
     assertThat(peer.disconnects).hasSize(1);
-    h.close();
   }
 
   @Test
@@ -76,7 +75,6 @@ class EarlyCommitTest {
     }
     sent.forEach(c -> assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK));
     assertThat(peer.disconnects).isEmpty();
-    h.close();
   }
 
   private int commitOf(FakePeer peer, long number, Command.StagedRun run) {
@@ -113,7 +111,6 @@ class EarlyCommitTest {
     assertThat(h.receipt(peer, held)).isEqualTo(FaultCode.MEMORY_FULL);
     assertThat(h.receipt(peer, first)).isEqualTo(FaultCode.OK);
     assertThat(h.receipt(peer, second)).isEqualTo(FaultCode.OK);
-    h.close();
   }
 
   @Test
@@ -124,7 +121,6 @@ class EarlyCommitTest {
     commitOf(peer, 2, new Command.StagedRun(queue, true, 1, h.bytes(true, 0, "c")));
     h.loops.advance(1_000 * MILLI);
     assertThat(peer.disconnects).hasSize(1);
-    h.close();
   }
 
   @Test
@@ -145,7 +141,6 @@ class EarlyCommitTest {
                     .extracting(FakePeer.Receipt::code)
                     .isEqualTo(FaultCode.MEMORY_FULL));
     assertThat(other.disconnects).isEmpty();
-    h.close();
   }
 
   @Test
@@ -169,6 +164,5 @@ class EarlyCommitTest {
     assertThat(h.pull(again, 1, 10))
         .extracting(FakePeer.Received::text)
         .containsExactly("one", "two", "three");
-    h.close();
   }
 }

@@ -9,6 +9,7 @@ import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,7 +20,7 @@ class FileHandlesTest {
       new DestinationName(DestinationKind.QUEUE, "unlogged");
   private static final String TEXT = "x".repeat(4_000);
 
-  private final BrokerHarness h = new BrokerHarness(17);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(17);
   private long number;
 
   private FakePeer start() throws Exception {
@@ -70,7 +71,6 @@ class FileHandlesTest {
     h.open();
     assertThat(h.admin("destination.show", java.util.Map.of("name", "q")))
         .contains("\"backlog\":0");
-    h.close();
   }
 
   @Test
@@ -92,7 +92,7 @@ class FileHandlesTest {
     h.loops.advance(20_000_000_000L);
     assertThat(reader.received).isEmpty();
     assertThat(h.broker.failure()).isNotDone();
-    assertThat(h.broker.metrics().totals().damagedReads()).isZero();
+    assertThat(h.broker.metrics().totals().damage().reads()).isZero();
     h.disk.maxHandles(Integer.MAX_VALUE);
     h.loops.advance(1_000_000_000L);
     assertThat(reader.received).isNotEmpty();
@@ -103,7 +103,6 @@ class FileHandlesTest {
       h.pull(reader, 1, 1_000).forEach(each -> all.add(each.text()));
     }
     assertThat(all).containsExactlyElementsOf(expected(sent));
-    h.close();
   }
 
   @Test
@@ -123,7 +122,6 @@ class FileHandlesTest {
     for (int each : sent) {
       assertThat(h.receipt(peer, each)).isEqualTo(FaultCode.OK);
     }
-    h.close();
   }
 
   private static List<String> expected(int sent) {

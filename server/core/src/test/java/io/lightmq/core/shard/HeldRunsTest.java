@@ -8,16 +8,16 @@ import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Runs of non-persistent messages that find no memory, and no overflow. */
 class HeldRunsTest {
   private static final long MILLI = 1_000_000;
   private static final String TEXT = "x".repeat(7_000);
 
-  private final BrokerHarness h = new BrokerHarness(5);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(5);
   private FakePeer peer;
   private long queue;
   private final List<Integer> stored = new ArrayList<>();
@@ -36,11 +36,6 @@ class HeldRunsTest {
     }
     assertThat(stored).isNotEmpty();
     assertThat(held).isNotEmpty();
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   @Test

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Checkpoints and consumers go on with whatever can be read, and what cannot be is told. */
 class JournalDamageWhileRunningTest {
@@ -31,7 +31,7 @@ class JournalDamageWhileRunningTest {
   private static final int RUN = 6;
   private static final long SECOND = 1_000_000_000L;
 
-  private final BrokerHarness h = new BrokerHarness(7);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(7);
   private FakePeer peer;
   private long id;
 
@@ -66,11 +66,6 @@ class JournalDamageWhileRunningTest {
                 return super.read(file, at, into);
               }
             };
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   private void sent() throws IOException {
@@ -147,8 +142,8 @@ class JournalDamageWhileRunningTest {
     assertThat(h.broker.failure()).isNotDone();
     assertThat(h.broker.metrics().checkpoints().done()).isPositive();
     assertThat(h.broker.metrics().checkpoints().failed()).isZero();
-    assertThat(h.broker.metrics().totals().setAside()).isEqualTo(1);
-    assertThat(h.broker.metrics().totals().damagedMessages()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().setAside()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().messages()).isEqualTo(1);
     String list = h.admin("damaged.list", Map.of());
     assertThat(list).contains("\"destination\":\"orders\"").contains("\"messages\":1}");
     h.crash(true);
@@ -177,7 +172,7 @@ class JournalDamageWhileRunningTest {
     badFile = "";
     checkpoint(3);
     assertThat(h.broker.metrics().checkpoints().done()).as("it came after all").isPositive();
-    assertThat(h.broker.metrics().totals().setAside()).isZero();
+    assertThat(h.broker.metrics().totals().damage().setAside()).isZero();
     int c = h.publish(peer, id, COUNT / RUN + 1, "m60-" + "x".repeat(300));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
     place = inJournal(60);
@@ -187,7 +182,7 @@ class JournalDamageWhileRunningTest {
     checkpoint(2 * Checkpoints.MOST_UNREAD);
     assertThat(h.broker.failure()).isNotDone();
     assertThat(h.broker.metrics().checkpoints().done()).isGreaterThan(done);
-    assertThat(h.broker.metrics().totals().setAside()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().setAside()).isEqualTo(1);
     assertThat(drain()).isEqualTo(without());
   }
 
@@ -207,7 +202,7 @@ class JournalDamageWhileRunningTest {
     badFile = "";
     checkpoint(3);
     assertThat(h.broker.metrics().checkpoints().done()).isPositive();
-    assertThat(h.broker.metrics().totals().setAside()).isZero();
+    assertThat(h.broker.metrics().totals().damage().setAside()).isZero();
     assertThat(drain()).isEqualTo(without());
   }
 
@@ -225,7 +220,7 @@ class JournalDamageWhileRunningTest {
     }
     assertThat(h.broker.metrics().checkpoints().failed()).isGreaterThan(Checkpoints.MOST_UNREAD);
     assertThat(h.broker.metrics().checkpoints().done()).isZero();
-    assertThat(h.broker.metrics().totals().setAside()).isZero();
+    assertThat(h.broker.metrics().totals().damage().setAside()).isZero();
     badFile = "";
     journalIsClosedToUs = false;
     checkpoint(2);

@@ -9,9 +9,9 @@ import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What an administrator does about links that strangers have left behind. */
 class LinkAdministrationTest {
@@ -19,16 +19,11 @@ class LinkAdministrationTest {
   private static final DestinationName ORDERS =
       new DestinationName(DestinationKind.QUEUE, "orders");
 
-  private final BrokerHarness h = new BrokerHarness(1);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(1);
 
   @BeforeEach
   void start() throws IOException {
     h.open();
-  }
-
-  @AfterEach
-  void stop() throws IOException {
-    h.close();
   }
 
   private static UUID link(int number) {

@@ -7,7 +7,6 @@ import static io.lightmq.core.shard.Command.Subscribe.QUEUE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.selector.Work;
-import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
@@ -51,24 +50,13 @@ class LongTextTest {
 
   @BeforeEach
   void open() throws IOException {
-    JournalSettings journal = JournalSettings.small(4 << 20);
     BrokerSettings small = BrokerHarness.settings(4 << 20, 1 << 23, 8 << 20, 1 << 30);
     bench.settings =
-        new BrokerSettings(
-            small.defaultSettings(),
-            true,
-            List.of(),
-            1 << 23,
-            8 << 20,
-            1 << 30,
-            journal,
-            new SegmentSettings(4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20),
-            16 << 10,
-            1 << 20,
-            1 << 20,
-            80,
-            0,
-            5_000);
+        small
+            .with(
+                new SegmentSettings(
+                    4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20))
+            .with(small.limits().withMaxMessageBytes(1 << 20).withMaxTransactionBytes(1 << 20));
     bench.open();
     reader = bench.attach(new UUID(2, 2), 1, 1, "desk");
     sender = bench.attach(new UUID(1, 1), 1, 1, null);

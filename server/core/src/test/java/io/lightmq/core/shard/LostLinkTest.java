@@ -12,9 +12,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a lost connection, and a refused commit, count of messages: what happened, no more. */
 class LostLinkTest {
@@ -25,7 +25,7 @@ class LostLinkTest {
   /** What has to stay free on the disk. */
   private static final long ROOM = 1 << 20;
 
-  private final BrokerHarness h = new BrokerHarness(5);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(5);
   private FakePeer peer;
   private long id;
   private long epoch;
@@ -41,11 +41,6 @@ class LostLinkTest {
       texts[i] = "m" + i;
     }
     assertThat(h.receipt(sender, h.publish(sender, id, 1, texts))).isEqualTo(FaultCode.OK);
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   private List<Received> connectAndPull(UUID link, int messages) {

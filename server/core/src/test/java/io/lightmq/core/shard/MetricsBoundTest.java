@@ -9,24 +9,19 @@ import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import java.io.IOException;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** However many destinations there are, a picture shows as many as it was told, the rest in sum. */
 class MetricsBoundTest {
-  private final BrokerHarness h = new BrokerHarness(5);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(5);
   private FakePeer peer;
 
   @BeforeEach
   void open() throws IOException {
     h.open();
     peer = h.attach();
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   private BrokerMetrics picture() {

@@ -12,16 +12,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What clients can name or leave behind stays within one budget of heap. */
 class NamedBudgetTest {
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "t");
   private static final int MIB = 1 << 20;
 
-  private final BrokerHarness h = new BrokerHarness(3);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(3);
+
+  private void budget(long namedBytes) {
+    h.settings = h.settings.with(h.settings.memory().withNamedBytes(namedBytes));
+  }
 
   private FakePeer start(long namedBytes) throws Exception {
-    h.settings = BrokerHarness.withNamed(BrokerHarness.settings(2 << 20, 1 << 20), namedBytes);
+    h.settings = BrokerHarness.settings(2 << 20, 1 << 20);
+    budget(namedBytes);
     h.open();
     return h.attach(new UUID(9, 9), 1, 1, "me");
   }
@@ -79,7 +85,6 @@ class NamedBudgetTest {
     assertThat(h.receipt(peer, h.publish(peer, id, 2, "x"))).isEqualTo(FaultCode.OK);
     assertThat(producer(other, queue(made))).isInstanceOf(Peer.Reply.ProducerAttached.class);
     assertThat(h.broker.failure()).isNotDone();
-    h.close();
   }
 
   private Peer.Reply attach(FakePeer peer, UUID link, long linkEpoch) {
@@ -125,7 +130,6 @@ class NamedBudgetTest {
     h.crash(false);
     h.open();
     assertThat(attach(h.newPeer(), new UUID(1, 2), 1)).isInstanceOf(Peer.Reply.Attached.class);
-    h.close();
   }
 
   @Test
@@ -152,7 +156,6 @@ class NamedBudgetTest {
       h.admin("destination.delete", Map.of("name", "queue." + i));
     }
     assertThat(attach(h.newPeer(), new UUID(8, 8), 1)).isInstanceOf(Peer.Reply.Attached.class);
-    h.close();
   }
 
   @Test
@@ -160,7 +163,7 @@ class NamedBudgetTest {
     FakePeer peer = start(4 * MIB);
     int made = fillWithQueues(peer);
     h.close();
-    h.settings = BrokerHarness.withNamed(h.settings, MIB);
+    budget(MIB);
     h.open();
     FakePeer admin = h.newPeer();
     int c = h.nextCorrelation();
@@ -170,7 +173,6 @@ class NamedBudgetTest {
     h.broker.submit(new Command.Admin(admin, c, "destination.create", Map.of("name", "one.more")));
     assertRefused(h.reply(admin, c), "queue one.more");
     assertThat(made).isGreaterThan(1_400);
-    h.close();
   }
 
   @Test
@@ -195,7 +197,6 @@ class NamedBudgetTest {
     h.close();
     h.open();
     assertThat(named().bytes()).isEqualTo(before);
-    h.close();
   }
 
   @Test
@@ -224,7 +225,6 @@ class NamedBudgetTest {
       consumer = h.tryConsumer(peer, id, TOPIC, Subscribe.PLAIN, null);
     }
     assertRefused(consumer, "of 262144", "a quarter of memory.named-state");
-    h.close();
   }
 
   @Test
@@ -236,7 +236,6 @@ class NamedBudgetTest {
           .isInstanceOf(Peer.Reply.ConsumerAttached.class);
       h.admin("destination.delete", Map.of("name", "t", "force", "true"));
     }
-    h.close();
   }
 
   @Test
@@ -259,7 +258,6 @@ class NamedBudgetTest {
     }
     h.broker.submit(new Command.Detach(other, true));
     assertThat(named().bytes()).isEqualTo(before);
-    h.close();
   }
 
   @Test
@@ -282,7 +280,6 @@ class NamedBudgetTest {
     h.close();
     h.open();
     assertThat(named().bytes()).isLessThanOrEqualTo(MIB);
-    h.close();
   }
 
   @Test
@@ -298,6 +295,5 @@ class NamedBudgetTest {
       assertThat(h.reply(peer, c)).isInstanceOf(Peer.Reply.Ok.class);
     }
     assertThat(named().bytes()).isEqualTo(before);
-    h.close();
   }
 }

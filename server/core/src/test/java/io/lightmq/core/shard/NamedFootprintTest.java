@@ -76,9 +76,8 @@ class NamedFootprintTest {
   @Test
   void nothingTakesMoreHeapThanItIsReckonedAt() throws Exception {
     h = new BrokerHarness(1);
-    h.settings =
-        BrokerHarness.withNamed(
-            BrokerHarness.settings(32 << 20, 1 << 22, 64 << 20, 1 << 30), 1L << 30);
+    BrokerSettings large = BrokerHarness.settings(32 << 20, 1 << 22, 64 << 20, 1 << 30);
+    h.settings = large.with(large.memory().withNamedBytes(1L << 30));
     NioDisk disk = NioDisk.open(folder);
     h.wrap = simulated -> disk;
     h.open();

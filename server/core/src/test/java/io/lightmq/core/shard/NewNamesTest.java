@@ -9,6 +9,7 @@ import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class NewNamesTest {
   private static final DestinationName NEWS = new DestinationName(DestinationKind.TOPIC, "news");
 
-  private final BrokerHarness h = new BrokerHarness(43);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(43);
 
   private static String text(Peer.Reply reply) {
     return reply instanceof Peer.Reply.Failed failed ? failed.code() + ": " + failed.text() : "OK";
@@ -32,7 +33,6 @@ class NewNamesTest {
     h.broker.submit(new Command.SetClientId(peer, c, id));
     assertThat(text(h.reply(peer, c)))
         .startsWith("BAD_REQUEST: a client id has no control characters, this one is \"");
-    h.close();
   }
 
   @ParameterizedTest
@@ -48,7 +48,6 @@ class NewNamesTest {
                 + ": a subscription's name has no control characters, this one is"
                 + " \"daily\\u001b[2J\"");
     assertThat(text(h.tryConsumer(peer, 1, NEWS, subscribe, "täglich 注文"))).isEqualTo("OK");
-    h.close();
   }
 
   @Test

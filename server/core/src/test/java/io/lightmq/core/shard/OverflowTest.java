@@ -101,13 +101,13 @@ class OverflowTest {
     assertThat(use.bytes()).isGreaterThan(250 << 10);
     assertThat(use.movedMessages()).isBetween(275L, 299L);
     assertThat(use.files()).isGreaterThan(3);
-    assertThat(h.broker.metrics().directByPurpose().get("unlogged messages"))
+    assertThat(h.broker.metrics().direct().byPurpose().get("unlogged messages"))
         .isLessThanOrEqualTo(3 * (48 << 10));
     h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
     assertThat(drain(1, queue)).isEqualTo(numbers(0, 300));
     assertThat(use().bytes()).isZero();
     assertThat(h.disk.list("overflow")).isEmpty();
-    assertThat(h.broker.metrics().directByPurpose().get("unlogged messages")).isZero();
+    assertThat(h.broker.metrics().direct().byPurpose().get("unlogged messages")).isZero();
   }
 
   @Test
@@ -318,7 +318,7 @@ class OverflowTest {
     assertThat(h.admin("damaged.drop", Map.of())).contains("\"dropped\":1");
     h.loops.advance(2_000_000_000L);
     assertThat(h.broker.metrics().overflow().bytes()).as("nothing keeps a file").isZero();
-    assertThat(h.broker.metrics().totals().damagedReads()).isPositive();
+    assertThat(h.broker.metrics().totals().damage().reads()).isPositive();
   }
 
   @Test

@@ -22,9 +22,9 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Links, client ids and durable subscriptions belong to the user who made them. */
 class OwnershipTest {
@@ -34,16 +34,11 @@ class OwnershipTest {
   private static final DestinationName PRICES =
       new DestinationName(DestinationKind.TOPIC, "prices");
 
-  private final BrokerHarness h = new BrokerHarness(1);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(1);
 
   @BeforeEach
   void start() throws IOException {
     h.open();
-  }
-
-  @AfterEach
-  void stop() throws IOException {
-    h.close();
   }
 
   private FakePeer peer(String user) {

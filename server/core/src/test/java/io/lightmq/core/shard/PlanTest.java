@@ -255,10 +255,8 @@ class PlanTest {
     Random random = new Random(seed);
     h.landings = Watching::new;
     h.keepTime = true;
-    h.settings =
-        BrokerHarness.withNamed(
-            BrokerHarness.settings(64 << 10, 1 << 17, seed % 2 == 0 ? 24 << 10 : 1 << 20, 0),
-            1 << 20);
+    h.settings = BrokerHarness.settings(64 << 10, 1 << 17, seed % 2 == 0 ? 24 << 10 : 1 << 20, 0);
+    h.settings = h.settings.with(h.settings.memory().withNamedBytes(1 << 20));
     h.open();
     if (seed < 3) {
       fillNamed(60_000);

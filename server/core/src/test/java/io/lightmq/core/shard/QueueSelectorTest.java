@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -24,7 +25,7 @@ class QueueSelectorTest {
   private static final DestinationName QUEUE_NAME =
       new DestinationName(DestinationKind.QUEUE, "orders");
 
-  private final BrokerHarness bench = new BrokerHarness(11);
+  @RegisterExtension final BrokerHarness bench = new BrokerHarness(11);
   private final UUID link = new UUID(1, 1);
   private long number;
   private long queue;
@@ -154,7 +155,6 @@ class QueueSelectorTest {
     assertThat(take(peer, 2)).containsExactly(2);
     consume(peer, 5, null);
     assertThat(take(peer, 5)).containsExactly(1, 3, 4);
-    bench.close();
   }
 
   @ParameterizedTest
@@ -183,7 +183,6 @@ class QueueSelectorTest {
     assertThat(take(peer, 4)).containsExactly(-1);
     assertThat(take(peer, 3)).containsExactly(500);
     assertThat(take(peer, 2)).containsExactly(302);
-    bench.close();
   }
 
   @Test
@@ -198,7 +197,6 @@ class QueueSelectorTest {
     assertThat(take(peer, 2)).containsExactly(3);
     consume(peer, 3, "n > 1");
     assertThat(take(peer, 3)).containsExactly(2);
-    bench.close();
   }
 
   @Test
@@ -214,7 +212,6 @@ class QueueSelectorTest {
     publish(peer, false, List.of(new Sample(9, 4), new Sample(10, 0)));
     publish(peer, true, List.of(new Sample(11, 4), new Sample(12, 9)));
     assertThat(take(peer, 1)).containsExactly(6, 8, 12, 1, 5, 7, 9, 11, 3, 10);
-    bench.close();
   }
 
   @Test
@@ -230,7 +227,6 @@ class QueueSelectorTest {
     publish(peer, true, 6, 5);
     bench.loops.runUntilIdle();
     assertThat(peer.received).extracting(QueueSelectorTest::n).containsExactly(5);
-    bench.close();
   }
 
   @Test
@@ -250,7 +246,6 @@ class QueueSelectorTest {
     assertThat(take(peer, 3)).hasSize(100);
     second.addAll(take(peer, 2));
     assertThat(second).hasSize(300).doesNotHaveDuplicates();
-    bench.close();
   }
 
   @ParameterizedTest
@@ -280,7 +275,6 @@ class QueueSelectorTest {
     }
     consume(peer, 4, "JMSCorrelationID LIKE 'c10%'");
     assertThat(take(peer, 4)).hasSize(10 + 1 + 20);
-    bench.close();
   }
 
   private long evaluations() {
@@ -293,7 +287,8 @@ class QueueSelectorTest {
         .get(0)
         .subscriptions()
         .get(0)
-        .selectorEvaluations();
+        .selector()
+        .evaluations();
   }
 
   @Test

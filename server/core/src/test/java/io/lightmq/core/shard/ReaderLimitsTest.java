@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.record.ShardRecord;
-import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.Links;
@@ -19,41 +18,25 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a reader of snapshots or records refuses, nobody may bring into the state. */
 class ReaderLimitsTest {
   /** Where the correlations of many requests begin. */
   private static final int ANSWERS = 1_000_000;
 
-  private final BrokerHarness h = new BrokerHarness(1);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(1);
 
   private void roomy() throws Exception {
-    BrokerSettings small = h.settings;
+    BrokerSettings small = BrokerHarness.settings(32 << 20, 1 << 26, 1 << 20, 1 << 20);
     h.settings =
-        new BrokerSettings(
-            small.defaultSettings(),
-            true,
-            small.rules(),
-            1 << 26,
-            1 << 20,
-            1 << 20,
-            JournalSettings.small(32 << 20),
-            new SegmentSettings(
-                64 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 24),
-            16 << 10,
-            8 << 10,
-            16 << 20,
-            80,
-            0,
-            5_000);
+        small
+            .with(
+                new SegmentSettings(
+                    64 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 1 << 24))
+            .with(small.limits().withMaxTransactionBytes(16 << 20));
     h.open();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    h.close();
   }
 
   private void restart() throws Exception {

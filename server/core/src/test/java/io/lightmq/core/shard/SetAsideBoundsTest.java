@@ -36,6 +36,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -45,7 +46,7 @@ class SetAsideBoundsTest {
   private static final int RUN = 100;
   private static final int MANY = 2 * SettingAside.MAX_RANGES + RUN;
 
-  private final BrokerHarness h = new BrokerHarness(9);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(9);
   private final DirectMemory memory = new DirectMemory();
   private boolean asked;
 
@@ -124,7 +125,6 @@ class SetAsideBoundsTest {
     assertThat(listed()).isEqualTo("\"messages\":" + SettingAside.MAX_RANGES + "}");
     assertThat(h.admin("destination.show", Map.of("name", "orders")))
         .contains("\"backlog\":" + (SettingAside.MAX_RANGES + 1));
-    h.close();
   }
 
   @ParameterizedTest
@@ -148,7 +148,6 @@ class SetAsideBoundsTest {
     String json = ((Peer.Reply.Json) h.reply(admin, 1)).json();
     assertThat(json).contains(":" + aside + "}");
     assertThat(listed()).isEqualTo("\"messages\":" + (verb.endsWith("list") ? aside : 0) + "}");
-    h.close();
   }
 
   // ---- unlogged messages ----

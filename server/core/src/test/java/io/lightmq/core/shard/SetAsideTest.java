@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -32,16 +32,11 @@ class SetAsideTest {
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "news");
   private static final int COUNT = 60;
 
-  private final BrokerHarness h = new BrokerHarness(7);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(7);
   private FakePeer peer;
 
   /** Sectors that the device does not give, as texts that lie in them. */
   private final List<String> unreadable = new ArrayList<>();
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
-  }
 
   private static String text(int number) {
     return "m" + number + "-" + "x".repeat(300);
@@ -172,8 +167,8 @@ class SetAsideTest {
     String list = damaged("list");
     assertThat(list).contains("\"destination\":\"orders\"").contains("\"messages\":1}");
     h.loops.advance(2_000_000_000L);
-    assertThat(h.broker.metrics().totals().damagedMessages()).isEqualTo(1);
-    assertThat(h.broker.metrics().totals().setAside()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().messages()).isEqualTo(1);
+    assertThat(h.broker.metrics().totals().damage().setAside()).isEqualTo(1);
     h.crash(true);
     h.open();
     assertThat(damaged("list")).isEqualTo(list);
@@ -361,10 +356,10 @@ class SetAsideTest {
   void aSelectorForAnIdLooksOnBehindDamageInASpanBehindOthersThatItPassedOver() throws Exception {
     int many = (1 << 16) + 1_500;
     h.settings =
-        BrokerHarness.withSegments(
-            BrokerHarness.settings(4 << 20, 1 << 20),
-            new SegmentSettings(
-                4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20));
+        BrokerHarness.settings(4 << 20, 1 << 20)
+            .with(
+                new SegmentSettings(
+                    4 << 20, 16 << 10, 4 << 10, 4 << 10, 1 << 20, 8, 64 << 10, 2 << 20));
     h.open();
     FakePeer sender = h.attach();
     long id = h.producer(sender, QUEUE);

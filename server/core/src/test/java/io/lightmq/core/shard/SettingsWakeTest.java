@@ -9,9 +9,9 @@ import io.lightmq.wire.entry.DestinationName;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SettingsWakeTest {
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "q");
 
-  private final BrokerHarness h = new BrokerHarness(5);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(5);
   private FakePeer peer;
   private long queue;
 
@@ -31,11 +31,6 @@ class SettingsWakeTest {
     queue = h.producer(peer, QUEUE);
     h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
     h.consumer(peer, 2, QUEUE, Subscribe.QUEUE, null);
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   private void set(String key, String text) {

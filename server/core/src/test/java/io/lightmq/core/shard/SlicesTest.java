@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Long work is done in slices: who asks something short meanwhile does not wait for it. */
 class SlicesTest {
@@ -18,7 +19,7 @@ class SlicesTest {
       new DestinationName(DestinationKind.QUEUE, "expired");
   private static final long SECOND = 1_000_000_000L;
 
-  private final BrokerHarness h = new BrokerHarness(1);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(1);
   private FakePeer other;
 
   private void open(long liveMillis, int count) throws IOException {
@@ -74,7 +75,6 @@ class SlicesTest {
               Map.of("queue", "long", verb.equals("show") ? "id" : "destination", "none")));
       askUntilAnswered(peer, 0, 10);
     }
-    h.close();
   }
 
   @Test
@@ -103,7 +103,6 @@ class SlicesTest {
     FakePeer peer = consuming();
     h.loops.simulatedClock().advance(SECOND * 6 / 10);
     assertThat(h.pull(peer, 1, 10)).extracting(FakePeer.Received::text).containsExactly("behind");
-    h.close();
   }
 
   @Test
@@ -116,6 +115,5 @@ class SlicesTest {
     h.loops.simulatedClock().advance(SECOND * 6 / 10);
     assertThat(h.pull(peer, 1, 10)).isEmpty();
     assertThat(peer.pullsDone).hasSize(1);
-    h.close();
   }
 }

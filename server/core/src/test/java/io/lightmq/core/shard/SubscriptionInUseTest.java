@@ -9,6 +9,7 @@ import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -17,7 +18,7 @@ class SubscriptionInUseTest {
   private static final DestinationName NEWS = new DestinationName(DestinationKind.TOPIC, "news");
   private static final DestinationName OTHER = new DestinationName(DestinationKind.TOPIC, "other");
 
-  private final BrokerHarness h = new BrokerHarness(41);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(41);
 
   private FakePeer withConsumer(Subscribe subscribe) throws IOException {
     h.open();
@@ -53,7 +54,6 @@ class SubscriptionInUseTest {
     FakePeer peer = withConsumer(first);
     DestinationName name = topic.equals("news") ? NEWS : OTHER;
     assertThat(code(h.tryConsumer(peer, 2, name, second, "sub"))).isEqualTo(expected);
-    h.close();
   }
 
   @ParameterizedTest
@@ -70,7 +70,6 @@ class SubscriptionInUseTest {
     h.broker.submit(new Command.DetachConsumer(peer, h.nextCorrelation(), 1));
     DestinationName name = topic.equals("news") ? NEWS : OTHER;
     assertThat(code(h.tryConsumer(peer, 2, name, second, "sub"))).isEqualTo(expected);
-    h.close();
   }
 
   @ParameterizedTest
@@ -81,7 +80,6 @@ class SubscriptionInUseTest {
     h.broker.submit(new Command.DetachConsumer(peer, h.nextCorrelation(), 1));
     assertThat(unsubscribe(peer)).isEqualTo(FaultCode.OK);
     assertThat(unsubscribe(peer)).isEqualTo(FaultCode.INVALID_SUBSCRIPTION);
-    h.close();
   }
 
   @Test
@@ -93,6 +91,5 @@ class SubscriptionInUseTest {
             failed ->
                 assertThat(failed.text())
                     .isEqualTo("subscription \"sub\" has an active consumer; close that first"));
-    h.close();
   }
 }

@@ -14,9 +14,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,7 +25,7 @@ class SuppressionTest {
   private static final DestinationName QUEUE = new DestinationName(DestinationKind.QUEUE, "once");
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "news");
 
-  private final BrokerHarness h = new BrokerHarness(21);
+  @RegisterExtension final BrokerHarness h = new BrokerHarness(21);
   private FakePeer peer;
   private long queue;
   private long number;
@@ -36,11 +36,6 @@ class SuppressionTest {
     h.admin("destination.create", Map.of("kind", "queue", "name", "once"));
     set("property:key");
     connect();
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    h.close();
   }
 
   private void set(String text) {
@@ -99,10 +94,10 @@ class SuppressionTest {
     assertThat(pull(10)).isEmpty();
     assertThat(acknowledge(got)).isInstanceOf(Peer.Reply.Ok.class);
     assertThat(pull(10)).isEmpty();
-    assertThat(use().backlog()).isZero();
-    assertThat(use().suppressed()).isEqualTo(2);
-    assertThat(use().acknowledged()).isEqualTo(3);
-    assertThat(h.broker.metrics().totals().suppressed()).isEqualTo(2);
+    assertThat(use().backlog().messages()).isZero();
+    assertThat(use().settled().suppressed()).isEqualTo(2);
+    assertThat(use().settled().acknowledged()).isEqualTo(3);
+    assertThat(h.broker.metrics().totals().settled().suppressed()).isEqualTo(2);
   }
 
   @Test
@@ -116,7 +111,7 @@ class SuppressionTest {
     acknowledge(got);
     publish("a#3");
     assertThat(pull(10)).isEmpty();
-    assertThat(use().backlog()).isZero();
+    assertThat(use().backlog().messages()).isZero();
   }
 
   @Test
@@ -151,7 +146,7 @@ class SuppressionTest {
       acknowledge(some);
     }
     assertThat(got).containsExactly("b#1", "c#1");
-    assertThat(use().suppressed()).isEqualTo(2);
+    assertThat(use().settled().suppressed()).isEqualTo(2);
   }
 
   /** Else a start would know other keys than a snapshot, and a replica others than its leader. */
@@ -167,7 +162,7 @@ class SuppressionTest {
     h.publish(peer, queue, 0, "d#2", "e#2");
     publish("a#2", "b#2");
     assertThat(pull(10)).isEmpty();
-    assertThat(use().suppressed()).isEqualTo(4);
+    assertThat(use().settled().suppressed()).isEqualTo(4);
     if (snapshot) {
       h.broker.wantCheckpoint();
       h.loops.advance(2_000_000_000L);
@@ -256,7 +251,7 @@ class SuppressionTest {
       acknowledge(some);
     }
     assertThat(got).isEqualTo(wanted);
-    assertThat(use().suppressed()).isEqualTo(50);
+    assertThat(use().settled().suppressed()).isEqualTo(50);
   }
 
   @Test
@@ -268,7 +263,7 @@ class SuppressionTest {
       h.loops.runUntilIdle();
       wanted.add(i + pad);
     }
-    assertThat(use().backlog()).isEqualTo(800);
+    assertThat(use().backlog().messages()).isEqualTo(800);
     assertThat(h.broker.metrics().overflow().movedMessages()).isPositive();
     List<String> got = new ArrayList<>();
     for (List<Received> some = pull(10); !some.isEmpty(); some = pull(10)) {
@@ -276,7 +271,7 @@ class SuppressionTest {
       acknowledge(some);
     }
     assertThat(got).isEqualTo(wanted);
-    assertThat(use().suppressed()).isEqualTo(400);
+    assertThat(use().settled().suppressed()).isEqualTo(400);
   }
 
   @Test
@@ -326,14 +321,14 @@ class SuppressionTest {
       Arrays.fill(texts, "a#2");
       assertThat(h.receipt(peer, h.publish(peer, queue, ++number, texts))).isEqualTo(FaultCode.OK);
     }
-    while (use().inFlight() < 10_001) {
+    while (use().backlog().inFlight() < 10_001) {
       assertThat(pull(1_000)).isEmpty();
     }
     publish("b#1");
     assertThat(pull(1_000)).isEmpty();
     acknowledge(first);
     assertThat(texts(pull(1_000))).containsExactly("b#1");
-    assertThat(use().suppressed()).isEqualTo(210 * 50);
+    assertThat(use().settled().suppressed()).isEqualTo(210 * 50);
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,7 +29,7 @@ class TopicSelectorTest {
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "prices");
   private static final DestinationName OTHER = new DestinationName(DestinationKind.TOPIC, "other");
 
-  private final BrokerHarness bench = new BrokerHarness(7);
+  @RegisterExtension final BrokerHarness bench = new BrokerHarness(7);
   private final UUID link = new UUID(1, 1);
   private long number;
 
@@ -141,18 +142,17 @@ class TopicSelectorTest {
     publish(peer, topic, persistent, false, 1, 2, 3, 4);
     publish(peer, topic, persistent, true, 5, 6, 7, 8);
     takeMetrics();
-    assertThat(use("few").backlog()).isEqualTo(2);
-    assertThat(use("even").backlog()).isEqualTo(4);
-    assertThat(use("none").backlog()).isZero();
-    assertThat(use("few").selectorEvaluations()).isEqualTo(8);
-    assertThat(use("").selectorEvaluations()).isEqualTo(8);
+    assertThat(use("few").backlog().messages()).isEqualTo(2);
+    assertThat(use("even").backlog().messages()).isEqualTo(4);
+    assertThat(use("none").backlog().messages()).isZero();
+    assertThat(use("few").selector().evaluations()).isEqualTo(8);
+    assertThat(use("").selector().evaluations()).isEqualTo(8);
     assertThat(take(peer, 4, topic)).isEmpty();
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m8");
     assertThat(take(peer, 2, topic)).containsExactly("m2", "m4", "m6", "m8");
     assertThat(take(peer, 3, topic)).containsExactly("m3", "m4");
     assertThat(take(peer, 5, topic))
         .containsExactly("m5", "m7", "m1", "m2", "m3", "m4", "m6", "m8");
-    bench.close();
   }
 
   @Test
@@ -171,7 +171,6 @@ class TopicSelectorTest {
     publish(peer, topic, true, true, 4, 7, 5, 6, 8, 9);
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m9", "m8");
     assertThat(take(peer, 2, topic)).containsExactly("m9");
-    bench.close();
   }
 
   @Test
@@ -187,7 +186,6 @@ class TopicSelectorTest {
         .extracting(FakePeer.Received::lane)
         .startsWith(4, 132, 132);
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m8");
-    bench.close();
   }
 
   @ParameterizedTest
@@ -212,7 +210,6 @@ class TopicSelectorTest {
     attached(peer, 1, DURABLE, "few", "n > 6");
     publish(peer, topic, true, false, 4, 11);
     assertThat(take(peer, 1, topic)).containsExactly("m9", "m7", "m8", "m10", "m11");
-    bench.close();
   }
 
   @Test
@@ -233,7 +230,6 @@ class TopicSelectorTest {
     assertThat(bench.admin("destination.list", Map.of())).doesNotContain("other");
     attached(peer, 1, DURABLE, "d", "n > 1");
     assertThat(take(peer, 1, topic)).containsExactly("m5");
-    bench.close();
   }
 
   @Test
@@ -268,7 +264,6 @@ class TopicSelectorTest {
     publish(peer, topic, true, false, 6);
     assertThat(bench.admin("destination.show", Map.of("name", "prices", "kind", "topic")))
         .doesNotContain("\"d\"");
-    bench.close();
   }
 
   @Test
@@ -286,7 +281,6 @@ class TopicSelectorTest {
       attached(peer, 1, kind, "s", "n > 2");
       detach(peer, 1);
     }
-    bench.close();
   }
 
   @Test
@@ -314,7 +308,6 @@ class TopicSelectorTest {
     publish(peer, topic, true, false, 6);
     attach(peer, 1, TOPIC, DURABLE, "d", "n > 1", true);
     assertThat(take(peer, 1, topic)).isEmpty();
-    bench.close();
   }
 
   @Test
@@ -339,7 +332,6 @@ class TopicSelectorTest {
     assertThat(bench.receipt(peer, c)).isEqualTo(FaultCode.OK);
     assertThat(take(peer, 1, topic)).containsExactly("m7", "m8", "m9", "m10");
     assertThat(take(peer, 2, topic)).containsExactly("m1", "m2", "m2");
-    bench.close();
   }
 
   @Test
@@ -378,12 +370,11 @@ class TopicSelectorTest {
     publish(peer, topic, true, false, 1, 7);
     takeMetrics();
     // All ten show the figures of the one filter that they share.
-    assertThat(use("s1").selectorEvaluations()).isEqualTo(2);
-    assertThat(use("s10").selectorEvaluations()).isEqualTo(2);
+    assertThat(use("s1").selector().evaluations()).isEqualTo(2);
+    assertThat(use("s10").selector().evaluations()).isEqualTo(2);
     for (int i = 1; i <= 10; i++) {
       assertThat(take(peer, i, topic)).containsExactly("m7");
     }
-    bench.close();
   }
 
   @Test
@@ -398,6 +389,5 @@ class TopicSelectorTest {
     attached(peer, 5_001, SHARED_DURABLE, "more", null);
     detach(peer, 0);
     attached(peer, 0, SHARED_DURABLE, "s0", "n > 1000");
-    bench.close();
   }
 }

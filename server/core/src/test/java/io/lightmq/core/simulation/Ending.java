@@ -174,7 +174,7 @@ final class Ending {
     }
     clients.forEach(Client::ended);
     BrokerMetrics metrics = world.harness.broker.metrics();
-    long memory = metrics.directByPurpose().getOrDefault("unlogged messages", 0L);
+    long memory = metrics.direct().byPurpose().getOrDefault("unlogged messages", 0L);
     for (Client client : clients) {
       if (client.peer().openBuffers != 0) {
         throw new Oracle.Violation("NothingLeft", client + " has open buffers");

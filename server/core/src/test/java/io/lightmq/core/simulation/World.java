@@ -1,6 +1,7 @@
 package io.lightmq.core.simulation;
 
 import io.lightmq.core.shard.BrokerHarness;
+import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.Peer;
 import io.lightmq.core.sim.FaultyDisk;
@@ -61,14 +62,13 @@ final class World {
     this.harness = new BrokerHarness(seed);
     this.ledger = new Ledger(this);
     int[] fileBytes = {16 << 10, 20 << 10, 32 << 10, 64 << 10};
-    harness.settings =
-        BrokerHarness.withGrace(
-            BrokerHarness.settings(
-                fileBytes[random.nextInt(fileBytes.length)],
-                1 << (15 + random.nextInt(3)),
-                4096L << random.nextInt(4),
-                1 << 20),
-            1_000);
+    BrokerSettings settings =
+        BrokerHarness.settings(
+            fileBytes[random.nextInt(fileBytes.length)],
+            1 << (15 + random.nextInt(3)),
+            4096L << random.nextInt(4),
+            1 << 20);
+    harness.settings = settings.with(settings.intervals().withTemporaryGraceMillis(1_000));
     // What is done in slices of a millisecond is cut after each step, after a few, or never.
     harness.lookNanos = List.of(0L, 300_000L, 1_000_000L).get(random.nextInt(3));
     harness.keepTime = true;

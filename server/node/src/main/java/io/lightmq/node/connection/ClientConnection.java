@@ -115,8 +115,13 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   @Override
   public void channelActive(ChannelHandlerContext ctx) {
     ctx.executor()
-        .schedule(this::handshakeDue, door.settings().handshakeMillis(), TimeUnit.MILLISECONDS);
-    ctx.executor().schedule(this::checkStall, door.settings().stallMillis(), TimeUnit.MILLISECONDS);
+        .schedule(
+            this::handshakeDue,
+            door.settings().patience().handshakeMillis(),
+            TimeUnit.MILLISECONDS);
+    ctx.executor()
+        .schedule(
+            this::checkStall, door.settings().patience().stallMillis(), TimeUnit.MILLISECONDS);
     ctx.fireChannelActive();
   }
 
@@ -124,7 +129,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (state == State.HANDSHAKE || state == State.AUTHENTICATED) {
       end(
           FaultCode.PROTOCOL_ERROR,
-          "the handshake took longer than " + door.settings().handshakeMillis() + " ms");
+          "the handshake took longer than " + door.settings().patience().handshakeMillis() + " ms");
     }
   }
 
@@ -138,13 +143,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
           channel,
           "Closing {}: nothing went out for {} ms",
           describe(),
-          door.settings().stallMillis());
+          door.settings().patience().stallMillis());
       channel.close();
       return;
     }
     channel
         .eventLoop()
-        .schedule(this::checkStall, door.settings().stallMillis(), TimeUnit.MILLISECONDS);
+        .schedule(
+            this::checkStall, door.settings().patience().stallMillis(), TimeUnit.MILLISECONDS);
   }
 
   @Override
@@ -249,7 +255,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (!places.take(channel, manages)) {
       end(
           FaultCode.LIMIT_REACHED,
-          "this broker has at most " + door.settings().connections() + " connections open at once");
+          "this broker has at most "
+              + door.settings().counts().connections()
+              + " connections open at once");
       return false;
     }
     Outbound outbound =
@@ -258,7 +266,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             connectionId,
             principal.name(),
             manages,
-            door.settings().outboundBytes(),
+            door.settings().sizes().outboundBytes(),
             door.settings().maxFrameBytes(),
             door.deliveries(),
             this);

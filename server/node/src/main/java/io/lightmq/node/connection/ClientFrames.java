@@ -100,7 +100,7 @@ final class ClientFrames {
     this.verbs = verbs;
     this.wakes = wakes;
     this.all = all;
-    this.share = all.share(settings.openRequests());
+    this.share = all.share(settings.counts().openRequests());
     this.floor = Math.min(share, OpenRequests.FLOOR);
     this.resources = new Resources(settings, heap);
   }
@@ -114,7 +114,7 @@ final class ClientFrames {
     return open >= share
         || unanswered.get() >= share
         || verb != 0
-        || heldCommitBytes.get() > 2 * settings.maxTransactionBytes()
+        || heldCommitBytes.get() > 2 * settings.sizes().maxTransactionBytes()
         || heldNamedBytes.get() > RangesHeap.share(named.limitBytes());
   }
 
@@ -465,7 +465,7 @@ final class ClientFrames {
               one.consumerId(),
               one.pullId(),
               one.messages(),
-              Math.min(one.bytes(), settings.maxDeliveryBytes()),
+              Math.min(one.bytes(), settings.sizes().maxDeliveryBytes()),
               Math.min(one.parkMillis(), MAX_PARK_MILLIS)));
     }
   }

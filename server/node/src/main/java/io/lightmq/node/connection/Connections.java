@@ -37,7 +37,7 @@ public final class Connections extends ChannelInitializer<Channel> {
 
   public Connections(Door door) {
     this.door = door;
-    this.places = new ConnectionPlaces(door.settings().connections(), System::nanoTime);
+    this.places = new ConnectionPlaces(door.settings().counts().connections(), System::nanoTime);
   }
 
   @Override
@@ -60,13 +60,14 @@ public final class Connections extends ChannelInitializer<Channel> {
         .config()
         .setOption(
             ChannelOption.WRITE_BUFFER_WATER_MARK,
-            new WriteBufferWaterMark(settings.outboundBytes() / 2, settings.outboundBytes()));
+            new WriteBufferWaterMark(
+                settings.sizes().outboundBytes() / 2, settings.sizes().outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
     InboundGate gate =
         new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests(), door.named());
     ClientConnection connection =
         new ClientConnection(channel, door, places, decoder, gate, peerLog, nextId());
-    channel.pipeline().addFirst(new Heartbeats(settings.heartbeatMillis()));
+    channel.pipeline().addFirst(new Heartbeats(settings.patience().heartbeatMillis()));
     channel.pipeline().addFirst(connection.stallWatch());
     channel.pipeline().addLast(gate, decoder, connection);
   }

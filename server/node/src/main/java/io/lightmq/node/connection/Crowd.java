@@ -77,7 +77,7 @@ public final class Crowd {
     for (Entry<Channel, From> each : crowd.entrySet()) {
       int ofNetwork = greed(perNetwork, each.getValue().network);
       int ofAddress = greed(perAddress, each.getValue().address);
-      if (ofNetwork > network || ofNetwork == network && ofAddress > address) {
+      if (ofNetwork > network || (ofNetwork == network && ofAddress > address)) {
         found = each.getKey();
         network = ofNetwork;
         address = ofAddress;

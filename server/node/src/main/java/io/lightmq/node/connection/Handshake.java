@@ -112,9 +112,9 @@ final class Handshake {
             // Deliveries have a limit of their own, and what is stored may be longer than what is
             // taken today: only the format bounds what this side may have to send.
             Protocol.MAX_FRAME_BYTES,
-            settings.maxMessageBytes(),
-            settings.maxTransactionBytes(),
-            settings.heartbeatMillis()));
+            settings.sizes().maxMessageBytes(),
+            settings.sizes().maxTransactionBytes(),
+            settings.patience().heartbeatMillis()));
   }
 
   private void authStart(Frame.AuthStart start) throws ProtocolRefusal {

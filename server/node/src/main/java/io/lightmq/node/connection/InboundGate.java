@@ -323,6 +323,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   }
 
   /** Ends the connection if a frame that was arriving before still is, and others wait. */
+  @SuppressWarnings("ReferenceEquality") // the same frame, not one as long
   private void look(ChannelHandlerContext ctx, @Nullable Reserved last) {
     Reserved arriving = reserved;
     if (arriving == null || off) {

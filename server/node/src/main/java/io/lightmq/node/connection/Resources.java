@@ -86,7 +86,7 @@ final class Resources {
     if (sessions.contains(sessionId)) {
       throw ProtocolRefusal.protocol("session " + sessionId + " is open already");
     }
-    checkLimit("sessions", sessions.size(), settings.sessions());
+    checkLimit("sessions", sessions.size(), settings.counts().sessions());
     take("a session", ConnectionHeap.SESSION);
     sessions.add(sessionId);
   }
@@ -117,7 +117,7 @@ final class Resources {
     if (producers.containsKey(producerId)) {
       throw ProtocolRefusal.protocol("producer " + producerId + " is open already");
     }
-    checkLimit("producers", producers.size(), settings.producers());
+    checkLimit("producers", producers.size(), settings.counts().producers());
     take("a producer", ConnectionHeap.PRODUCER + ConnectionHeap.DESTINATION);
     producers.put(producerId, new Producer(sessionId, null));
   }
@@ -142,7 +142,8 @@ final class Resources {
 
   private void remember(long destinationId) {
     left.add(destinationId);
-    while (left.size() > settings.producers() || (left.size() > REMEMBERED && heap.isShort())) {
+    while (left.size() > settings.counts().producers()
+        || (left.size() > REMEMBERED && heap.isShort())) {
       forgetOldest();
     }
   }
@@ -177,7 +178,7 @@ final class Resources {
     if (sessionOfConsumer.containsKey(consumerId)) {
       throw ProtocolRefusal.protocol("consumer " + consumerId + " is open already");
     }
-    checkLimit("consumers", sessionOfConsumer.size(), settings.consumers());
+    checkLimit("consumers", sessionOfConsumer.size(), settings.counts().consumers());
     take("a consumer", ConnectionHeap.CONSUMER);
     sessionOfConsumer.put(consumerId, sessionId);
   }

@@ -9,5 +9,4 @@ import io.lightmq.spi.Authorizer;
  * @param unknownUserKey a secret, the same after a restart, that gives users who do not exist a
  *     salt
  */
-@SuppressWarnings("ArrayRecordComponent") // moved, never compared
 public record Security(Authenticator authenticator, Authorizer authorizer, byte[] unknownUserKey) {}

@@ -40,7 +40,15 @@ import java.util.concurrent.TimeUnit;
 final class ConnectionHarness {
   static final ConnectionSettings SETTINGS =
       new ConnectionSettings(
-          8, 3, 4, 5, 16, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+          new ConnectionSettings.Counts(8, 3, 4, 5, 16),
+          new ConnectionSettings.Sizes(64 << 10, 32 << 10, 16 << 10, 8 << 10),
+          ConnectionSettings.Patience.defaults());
+
+  /** Settings with so many requests that wait for answers. */
+  static ConnectionSettings openRequests(int count) {
+    return SETTINGS.with(SETTINGS.counts().withOpenRequests(count));
+  }
+
   static final int NAMED = 1 << 20;
   static final UUID LINK = new UUID(1, 2);
 

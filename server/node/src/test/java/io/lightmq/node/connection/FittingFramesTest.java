@@ -43,8 +43,8 @@ class FittingFramesTest {
   void aDeliveryFitsHoweverShortMessagesMayBeNow(int entryBytes) {
     ConnectionHarness small =
         new ConnectionHarness(
-            new ConnectionSettings(
-                8, 3, 4, 5, 16, 1 << 10, 1 << 10, 512 << 10, 8 << 10, 5_000, 10_000, 10_000),
+            ConnectionHarness.SETTINGS.with(
+                new ConnectionSettings.Sizes(1 << 10, 1 << 10, 512 << 10, 8 << 10)),
             "127.0.0.1");
     small.send(Protocol.hello("test"));
     int most = small.sent(Frame.Welcome.class).maxFrameBytes();

@@ -158,8 +158,8 @@ class LongFramesTest {
   @Test
   void aRequestOfMoreThanItsLimitEndsTheConnectionUnread() {
     ConnectionSettings longMessages =
-        new ConnectionSettings(
-            8, 3, 4, 5, 16, 1 << 20, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+        ConnectionHarness.SETTINGS.with(
+            ConnectionHarness.SETTINGS.sizes().withMaxMessageBytes(1 << 20));
     ConnectionHarness other = new ConnectionHarness(longMessages, "127.0.0.1").attached();
     other.sendBytes(encode(acknowledge(1)).setInt(0, ConnectionSettings.MAX_REQUEST_BYTES + 1));
     assertThat(other.goodbye().text())

@@ -16,9 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** How much of a broker's heap small requests take that wait for their answers. */
 class OpenRequestsTest {
-  private static final ConnectionSettings MANY =
-      new ConnectionSettings(
-          8, 3, 4, 5, 16_384, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+  private static final ConnectionSettings MANY = ConnectionHarness.openRequests(16_384);
   private static final int SMALL = 100;
   private static final int STRANGERS = 1_000;
 

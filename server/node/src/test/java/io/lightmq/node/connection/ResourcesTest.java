@@ -18,8 +18,7 @@ class ResourcesTest {
   private static final int MANY = 20_000;
   private static final int DESTINATIONS = 30;
   private static final ConnectionSettings SETTINGS =
-      new ConnectionSettings(
-          8, MANY, MANY, MANY, 16, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+      ConnectionHarness.SETTINGS.with(new ConnectionSettings.Counts(8, MANY, MANY, MANY, 16));
 
   private static Resources open(ConnectionHeap heap) {
     return new Resources(SETTINGS, heap);

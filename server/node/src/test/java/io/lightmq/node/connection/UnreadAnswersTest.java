@@ -196,8 +196,7 @@ class UnreadAnswersTest {
   @MethodSource("framesOfClients")
   void noFrameMakesMoreAnswersThanAClientReads(Class<?> type) throws Exception {
     ConnectionSettings many =
-        new ConnectionSettings(
-            8, MANY, 4, 5, 16, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+        ConnectionHarness.SETTINGS.with(new ConnectionSettings.Counts(8, MANY, 4, 5, 16));
     harness = new ConnectionHarness(many, "127.0.0.1").attached("admin").producer();
     harness.takes = 0;
     for (int i = 0; i < MANY && harness.channel.isActive(); i++) {
@@ -232,9 +231,7 @@ class UnreadAnswersTest {
 
   @Test
   void answersOfTheShardWaitUnwrittenAndCountAsOpen() {
-    ConnectionSettings many =
-        new ConnectionSettings(
-            8, 3, 4, 5, 250, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+    ConnectionSettings many = ConnectionHarness.openRequests(250);
     harness = new ConnectionHarness(many, "127.0.0.1").attached();
     for (int i = 0; i < 249; i++) {
       harness.send(new Frame.Unsubscribe(100 + i, "s"));
@@ -387,9 +384,7 @@ class UnreadAnswersTest {
   @Test
   void aRunForWhichThereIsNoMemoryGivesItsCreditBack() {
     Scarce memory = new Scarce();
-    ConnectionSettings many =
-        new ConnectionSettings(
-            8, 3, 4, 5, 250, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 5_000, 10_000, 10_000);
+    ConnectionSettings many = ConnectionHarness.openRequests(250);
     harness = new ConnectionHarness(many, "127.0.0.1");
     harness.channel.config().setAllocator(memory);
     harness.attached().producer();

@@ -70,11 +70,11 @@ public final class LocalJournal implements Journal {
   }
 
   LocalJournal(Disk disk, Loops loops, JournalSettings settings, UUID store, Recoverer recoverer) {
-    this.recoverer = recoverer;
     this.disk = disk;
     this.loops = loops;
     this.settings = settings;
     this.store = store;
+    this.recoverer = recoverer;
     this.journalLoop = loops.open("journal");
     this.forceLoop = loops.open("force");
     this.filesLoop = loops.open("journal-files");
@@ -167,6 +167,7 @@ public final class LocalJournal implements Journal {
   }
 
   /** Knows, before the writer does, in which file a batch will lie. */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // only the shard writes it
   private void place(int length) {
     int inLast = bytesInLast + length;
     if (inLast > settings.usableBytes()) {
@@ -270,9 +271,9 @@ public final class LocalJournal implements Journal {
       return 0;
     }
     // In this order, a file that is begun meanwhile counts twice rather than not at all.
-    long notBegun = filesAppended - writer.filesBegun();
+    long notBegun = (long) filesAppended - writer.filesBegun();
     long freeFiles = pool.freeFiles() - notBegun;
-    long inLast = bytesInLast + batchBytes;
+    long inLast = (long) bytesInLast + batchBytes;
     if (inLast > settings.usableBytes()) {
       freeFiles--;
       inLast = batchBytes;

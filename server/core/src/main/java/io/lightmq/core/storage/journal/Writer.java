@@ -241,6 +241,7 @@ final class Writer {
    * Begins the next file. Its header needs no force of its own: the next force covers it before
    * anything in the file is confirmed, and its name is durable already.
    */
+  @SuppressWarnings("NonAtomicVolatileUpdate") // only the thread of the journal writes it
   private @Nullable JournalFile roll() throws IOException {
     FilePool.Spare spare = journal.pool().take();
     if (spare == null) {
