@@ -270,7 +270,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             outbound,
             credit,
             door.commits(),
-            door.named(),
+            door.decoded(),
             channel.alloc(),
             door.shard(),
             door.verbs(),
