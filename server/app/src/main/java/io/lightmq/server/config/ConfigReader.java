@@ -28,12 +28,6 @@ final class ConfigReader {
   /** The table of tables that rule destinations. */
   static final String RULES = "destination";
 
-  /** The settings that are one of a few words. */
-  private static final Map<String, List<String>> CHOICES =
-      Map.of(
-          "tier", List.of("high", "balanced", "performance"),
-          "redelivery-order", List.of("preserving", "non-blocking"));
-
   private static final long MAX_FILE_BYTES = 1 << 20;
 
   private final String source;
@@ -140,12 +134,8 @@ final class ConfigReader {
       try {
         settings = settings.with(Map.of(name, found.toString()));
       } catch (IllegalArgumentException e) {
-        List<String> near =
-            NearNames.of(found.toString(), CHOICES.getOrDefault(name, List.of()), 1);
         throw wrong(
-            key,
-            String.valueOf(e.getMessage()).replaceFirst("^\\Q" + name + "\\E ", "")
-                + (near.isEmpty() ? "" : "; the nearest is '" + near.get(0) + "'"));
+            key, String.valueOf(e.getMessage()).replaceFirst("^\\Q" + name + "\\E ", ""));
       }
     }
     return settings;

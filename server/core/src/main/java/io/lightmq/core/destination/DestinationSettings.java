@@ -1,10 +1,12 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.spi.Durability;
+import io.lightmq.wire.entry.NearNames;
 import io.lightmq.wire.entry.Printable;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -192,15 +194,21 @@ public record DestinationSettings(
   }
 
   private static <E extends Enum<E>> E choice(String key, String text, E[] choices) {
-    StringBuilder known = new StringBuilder();
+    List<String> known = new ArrayList<>();
     for (E each : choices) {
       if (lower(each).equals(text.trim())) {
         return each;
       }
-      known.append(known.isEmpty() ? "" : ", ").append(lower(each));
+      known.add(lower(each));
     }
+    List<String> near = NearNames.of(text.trim(), known, 1);
     throw new IllegalArgumentException(
-        key + " is \"" + Printable.of(text) + "\" but must be one of " + known);
+        key
+            + " is \""
+            + Printable.of(text)
+            + "\" but must be one of "
+            + String.join(", ", known)
+            + (near.isEmpty() ? "" : "; the nearest is '" + near.get(0) + "'"));
   }
 
   private static String lower(Enum<?> value) {

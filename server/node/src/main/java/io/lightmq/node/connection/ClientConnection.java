@@ -124,7 +124,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (state == State.HANDSHAKE || state == State.AUTHENTICATED) {
       end(
           FaultCode.PROTOCOL_ERROR,
-          "the handshake took longer than " + door.settings().handshakeMillis() + " ms");
+          "the handshake took longer than "
+              + door.settings().handshakeMillis()
+              + " ms, the setting limits.handshake-millis; connect again");
     }
   }
 
@@ -249,7 +251,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (!places.take(channel, manages)) {
       end(
           FaultCode.LIMIT_REACHED,
-          "this broker has at most " + door.settings().connections() + " connections open at once");
+          "this broker has at most "
+              + door.settings().connections()
+              + " connections open at once, the setting limits.connections; close some, or raise it");
       return false;
     }
     Outbound outbound =
