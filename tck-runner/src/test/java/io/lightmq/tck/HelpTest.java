@@ -2,8 +2,11 @@ package io.lightmq.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,6 +50,17 @@ class HelpTest {
     }
   }
 
+  /** Also where a runner of tests has a loader of its own. */
+  private static String classPath() {
+    StringBuilder path = new StringBuilder(CLASSES.toString());
+    if (HelpTest.class.getClassLoader() instanceof URLClassLoader own) {
+      for (URL each : own.getURLs()) {
+        path.append(File.pathSeparator).append(each.getPath());
+      }
+    }
+    return path + File.pathSeparator + System.getProperty("java.class.path");
+  }
+
   private record Said(int code, String text) {}
 
   private static Said run(String program, String argument) throws Exception {
@@ -56,7 +70,7 @@ class HelpTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath(),
                 program,
                 argument)
             .redirectErrorStream(true)

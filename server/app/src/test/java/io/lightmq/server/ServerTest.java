@@ -112,7 +112,7 @@ class ServerTest {
   void aValueThatIsNoneOfAFewIsRefusedWithTheNearest() {
     assertThat(command("create", "queue", "orders", "--tier", "balancd")).isPositive();
     assertThat(err.toString())
-        .contains("must be one of", "high, balanced, performance", "the nearest is 'balanced'");
+        .contains("must be one of", "performance, balanced, high", "the nearest is 'balanced'");
   }
 
   @Test
