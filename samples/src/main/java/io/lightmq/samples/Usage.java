@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a program takes, which it says when it is asked with {@code --help}, or given something else.
+ * What a program takes, which it says when it is asked with {@code --help}, or given something
+ * else.
  *
  * @param text its usage, in lines of their own
  * @param least so many arguments it needs

@@ -86,8 +86,7 @@ public final class Bench {
         case "--paired-clients" -> pairedClients = arguments[i + 1];
         case "--rounds" -> rounds = Integer.parseInt(arguments[i + 1]);
         default ->
-            throw new IllegalArgumentException(
-                arguments[i] + " is no option; " + USAGE.text());
+            throw new IllegalArgumentException(arguments[i] + " is no option; " + USAGE.text());
       }
     }
     Path work = Files.createTempDirectory(disk, "lightmq-bench-");

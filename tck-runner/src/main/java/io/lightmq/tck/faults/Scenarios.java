@@ -144,7 +144,8 @@ final class Scenarios {
         .filter(scenario -> scenario.isNamedBy(typed))
         .max(Comparator.comparingInt(scenario -> scenario.words().size()))
         .orElseThrow(
-            () -> new HarnessException("no scenario in " + typed + nearest(typed) + "\n" + usage()));
+            () ->
+                new HarnessException("no scenario in " + typed + nearest(typed) + "\n" + usage()));
   }
 
   private static String nearest(List<String> typed) {

@@ -134,8 +134,7 @@ final class ConfigReader {
       try {
         settings = settings.with(Map.of(name, found.toString()));
       } catch (IllegalArgumentException e) {
-        throw wrong(
-            key, String.valueOf(e.getMessage()).replaceFirst("^\\Q" + name + "\\E ", ""));
+        throw wrong(key, String.valueOf(e.getMessage()).replaceFirst("^\\Q" + name + "\\E ", ""));
       }
     }
     return settings;

@@ -185,9 +185,7 @@ public final class EntrySalvage {
     int chain = nextChain();
     long last = chain == limit ? sought.last() : Entry.sequence(bytes, chain) - 1;
     int tries = last >= previous + 2 ? MOST_TRIES : 0;
-    for (int at = end + Entry.HEADER_BYTES;
-        at + Entry.HEADER_BYTES <= chain && tries > 0;
-        at++) {
+    for (int at = end + Entry.HEADER_BYTES; at + Entry.HEADER_BYTES <= chain && tries > 0; at++) {
       if (fits(at, previous + 2, last, chain)) {
         tries--;
         if (Entry.isIntact(bytes, at, at + Entry.length(bytes, at))) {

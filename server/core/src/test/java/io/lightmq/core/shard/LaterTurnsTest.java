@@ -41,13 +41,11 @@ class LaterTurnsTest {
   private FakePeer beginScan() {
     long letters = h.producer(peer, LETTERS);
     for (int i = 1; i <= 200; i++) {
-      assertThat(h.receipt(peer, h.publish(peer, letters, i, "text " + i)))
-          .isEqualTo(FaultCode.OK);
+      assertThat(h.receipt(peer, h.publish(peer, letters, i, "text " + i))).isEqualTo(FaultCode.OK);
     }
     FakePeer admin = h.newPeer();
     FakePeer other = h.newPeer();
-    h.broker.submit(
-        new Command.Admin(admin, 1, "dead-letters.list", Map.of("limit", "1000")));
+    h.broker.submit(new Command.Admin(admin, 1, "dead-letters.list", Map.of("limit", "1000")));
     h.broker.submit(new Command.Admin(other, 2, "destination.show", Map.of("name", "DLQ")));
     h.loops.runUntil(() -> other.replies.containsKey(2));
     assertThat(admin.replies).as("there are further slices").isEmpty();
@@ -73,8 +71,7 @@ class LaterTurnsTest {
         int c = h.nextCorrelation();
         long delay = hours * 3_600_000L;
         h.broker.submit(
-            new Command.Publish(
-                peer, c, queue, ++number, 1, h.bytes(true, 0, delay, "x")));
+            new Command.Publish(peer, c, queue, ++number, 1, h.bytes(true, 0, delay, "x")));
         assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
       }
     }
@@ -84,8 +81,7 @@ class LaterTurnsTest {
     h.broker.submit(new Command.Admin(other, 2, "destination.show", Map.of("name", "poison.a")));
     h.loops.runUntil(() -> other.replies.containsKey(2));
     assertThat(admin.replies).as("there are further slices").isEmpty();
-    UnforeseenTest.set(
-        h, null, "shard", "parts", "commands", "administration", "delayed", "turns");
+    UnforeseenTest.set(h, null, "shard", "parts", "commands", "administration", "delayed", "turns");
     assertThat(h.reply(admin, 1).toString()).contains("BAD_REQUEST", "changed nothing");
     lives();
   }
@@ -124,8 +120,7 @@ class LaterTurnsTest {
     int c = h.nextCorrelation();
     h.broker.submit(new Command.Publish(peer, c, id, 1, 1, h.bytes(true, 1_000, "short")));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
-    assertThat(h.admin("destination.show", Map.of("name", "poison.a")))
-        .contains("\"backlog\":1");
+    assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":1");
   }
 
   @Test
@@ -134,19 +129,16 @@ class LaterTurnsTest {
     Object reads = UnforeseenTest.set(h, null, "shard", "parts", "janitor", "reads");
     h.loops.advance(20 * SECOND);
     lives();
-    assertThat(h.admin("destination.show", Map.of("name", "poison.a")))
-        .contains("\"backlog\":1");
+    assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":1");
     UnforeseenTest.set(h, reads, "shard", "parts", "janitor", "reads");
     h.loops.advance(20 * SECOND);
-    assertThat(h.admin("destination.show", Map.of("name", "poison.a")))
-        .contains("\"backlog\":0");
+    assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":0");
   }
 
   @Test
   void whatIsHalfGivenUpEndsTheShard() throws Exception {
     publishExpiring();
     UnforeseenTest.set(h, null, "shard", "parts", "janitor", "decisions");
-    assertThatThrownBy(() -> h.loops.advance(20 * SECOND))
-        .isInstanceOf(NullPointerException.class);
+    assertThatThrownBy(() -> h.loops.advance(20 * SECOND)).isInstanceOf(NullPointerException.class);
   }
 }

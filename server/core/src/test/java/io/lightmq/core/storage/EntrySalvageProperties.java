@@ -68,8 +68,7 @@ final class EntrySalvageProperties {
     ByteBuffer all = ByteBuffer.allocate(2 << 20);
     int count = 2 + random.nextInt(8);
     for (int i = 0; i < count; i++) {
-      byte[] message =
-          random.nextInt(3) == 0 ? crafted(random, sequence) : noise(random, 300);
+      byte[] message = random.nextInt(3) == 0 ? crafted(random, sequence) : noise(random, 300);
       byte[] bytes = entry(sequence, message);
       entries.add(new Placed(sequence, all.position(), bytes));
       all.put(bytes);
@@ -87,8 +86,7 @@ final class EntrySalvageProperties {
     TreeMap<Long, byte[]> found = new TreeMap<>();
     for (EntrySalvage.Intact each :
         EntrySalvage.find(
-            bytes,
-            new EntrySalvage.Sought(DESTINATION, LANE, 0, first, last(), MAX_ENTRY_BYTES))) {
+            bytes, new EntrySalvage.Sought(DESTINATION, LANE, 0, first, last(), MAX_ENTRY_BYTES))) {
       found.put(
           each.sequence(), Arrays.copyOfRange(bytes.array(), each.at(), each.at() + each.length()));
     }
@@ -104,7 +102,8 @@ final class EntrySalvageProperties {
     byte[] damaged = span.clone();
     damaged[hit.at() + bit / 8] ^= (byte) (1 << bit % 8);
     assertThat(find(damaged)).as("of %s", hit).containsAllEntriesOf(all(null));
-    find(damaged).forEach((sequence, bytes) -> assertThat(bytes).isEqualTo(all(null).get(sequence)));
+    find(damaged)
+        .forEach((sequence, bytes) -> assertThat(bytes).isEqualTo(all(null).get(sequence)));
   }
 
   @Property(tries = 1_000)

@@ -58,7 +58,9 @@ final class ClientFrames {
   /** What takes heap of what wants no answer, in order; bounded as {@link #unanswered} is. */
   private final Queue<Unasked> unasked = new ConcurrentLinkedQueue<>();
 
-  /** How many commands that want no answer were handed to the shard since the connection is open. */
+  /**
+   * How many commands that want no answer were handed to the shard since the connection is open.
+   */
   private long submitted;
 
   /** And how many of them it has carried out. */

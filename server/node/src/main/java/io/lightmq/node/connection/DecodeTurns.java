@@ -7,8 +7,9 @@ import java.util.concurrent.Executor;
 /**
  * How much of long frames an event loop decodes before it looks at its other connections again:
  * what takes {@value #TURN_BYTES} bytes of heap, or one frame. What is beyond that waits, one frame
- * of each connection, in the order of coming; one that has ended meanwhile is told as well. So each step of a handshake waits
- * for one slice of what strangers send, however many they are. Event loop only.
+ * of each connection, in the order of coming; one that has ended meanwhile is told as well. So each
+ * step of a handshake waits for one slice of what strangers send, however many they are. Event loop
+ * only.
  */
 final class DecodeTurns {
   /** About a millisecond's work. */

@@ -101,8 +101,7 @@ class DecodeTurnsTest {
       turn();
       int one = carryOut(attacker);
       int other = carryOut(second);
-      assertThat(one + other)
-          .isBetween(1, DecodeTurns.TURN_BYTES / FRAME_HEAP + 1);
+      assertThat(one + other).isBetween(1, DecodeTurns.TURN_BYTES / FRAME_HEAP + 1);
       assertThat(Math.abs(one - other)).as("of turn %d", turn).isLessThanOrEqualTo(2);
     }
     attacker.channel.close();

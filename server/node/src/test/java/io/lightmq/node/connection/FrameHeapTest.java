@@ -228,8 +228,7 @@ class FrameHeapTest {
       case UNSUBSCRIBE -> List.of(new Frame.Unsubscribe(9, wide));
       case ATTACH -> List.of(new Frame.Attach(9, new UUID(1, 2), 1, 1, wide));
       case ATTACH_CONSUMER -> List.of(consumer(9, wide, ascii));
-      case GOODBYE ->
-          List.of(new Frame.Goodbye(io.lightmq.wire.entry.FaultCode.OK, cause(wide)));
+      case GOODBYE -> List.of(new Frame.Goodbye(io.lightmq.wire.entry.FaultCode.OK, cause(wide)));
       case ATTACH_PRODUCER -> List.of(new Frame.AttachProducer(9, 1, 1, queue(name(wide))));
       case DELETE_TEMPORARY -> List.of(new Frame.DeleteTemporary(9, queue(name(wide))));
       case OPEN_SESSION -> List.of(new Frame.OpenSession(9, 1));
