@@ -8,9 +8,15 @@
 #   samples/run.sh EmbeddedBroker [DIR]  needs no broker, it runs one inside
 # Another broker: LIGHTMQ_URI=lightmq://host:7654 samples/run.sh Producer
 . "$(dirname -- "$0")/build.sh"
-[ $# -gt 0 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+[ $# -gt 0 ] || { usage; exit 2; }
 name=$1
 shift
+case $name in
+  -h | --help) usage; exit 0 ;;
+  Producer | Listener | RequestReply | DurableSubscriber | JndiLookup | EmbeddedBroker) ;;
+  *) echo "there is no sample $name" >&2; usage >&2; exit 2 ;;
+esac
 build samples "$root/samples/target/.built"
 set -- "io.lightmq.samples.$name" "$@"
 [ -z "${LIGHTMQ_URI:-}" ] || set -- "-Dlightmq.uri=$LIGHTMQ_URI" "$@"

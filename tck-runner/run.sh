@@ -40,6 +40,7 @@ run() {
 }
 
 case $suite in
+  -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
   --joram)
     broker=process
     only=

@@ -17,6 +17,8 @@ final class DurableSubscriber {
   private DurableSubscriber() {}
 
   public static void main(String[] arguments) {
+    Usage.of("usage: DurableSubscriber   keeps messages for a subscriber that is away", 0)
+        .check(arguments);
     var factory = new LightmqConnectionFactory(Samples.brokerUri());
     subscribe(factory, "first visit");
     try (JMSContext publisher = factory.createContext()) {

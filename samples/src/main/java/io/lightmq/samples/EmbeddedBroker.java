@@ -22,6 +22,8 @@ final class EmbeddedBroker {
   private EmbeddedBroker() {}
 
   public static void main(String[] arguments) throws IOException {
+    Usage.of("usage: EmbeddedBroker [DIR]   runs a broker inside, with its data in DIR", 0)
+        .check(arguments);
     if (arguments.length > 0) {
       sendAndFind(Path.of(arguments[0]));
       return;

@@ -22,6 +22,7 @@ final class JndiLookup {
   // Looks up constant names in a local file, which is what JNDI is for in this sample.
   @SuppressWarnings({"BanJNDI", "JdkObsolete"}) // JNDI asks for a Hashtable
   public static void main(String[] arguments) throws NamingException {
+    Usage.of("usage: JndiLookup   sends and receives through JNDI only", 0).check(arguments);
     Hashtable<String, String> environment = new Hashtable<>();
     String uri = System.getProperty("lightmq.uri");
     if (uri != null) {

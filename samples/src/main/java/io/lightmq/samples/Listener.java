@@ -23,6 +23,8 @@ final class Listener {
   private Listener() {}
 
   public static void main(String[] arguments) throws InterruptedException {
+    Usage.of("usage: Listener   processes the queue orders until nothing comes", 0)
+        .check(arguments);
     new Listener().run();
   }
 

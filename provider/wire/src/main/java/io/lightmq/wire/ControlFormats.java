@@ -256,7 +256,7 @@ final class ControlFormats {
           String verb = in.text();
           Map<String, String> arguments = new LinkedHashMap<>();
           for (Map.Entry<String, String> each :
-              in.list("arguments", 2, i -> Map.entry(i.text(), i.text()))) {
+              in.list("arguments", 2, Protocol.MAX_ARGUMENTS, i -> Map.entry(i.text(), i.text()))) {
             if (arguments.put(each.getKey(), each.getValue()) != null) {
               throw ProtocolException.bad("argument " + each.getKey() + " is there twice");
             }

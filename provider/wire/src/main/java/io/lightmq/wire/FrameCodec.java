@@ -97,7 +97,7 @@ public final class FrameCodec {
     } catch (IllegalArgumentException e) {
       reader.release();
       throw ProtocolException.bad(type + ": " + e.getMessage());
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // there may be no memory for it
       reader.release();
       throw e;
     }

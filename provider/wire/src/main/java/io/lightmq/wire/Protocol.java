@@ -44,6 +44,9 @@ public final class Protocol {
   /** The most items in all lists of one frame together: bounds what a frame costs in objects. */
   public static final int MAX_ITEMS = 100_000;
 
+  /** The most arguments of a verb. */
+  public static final int MAX_ARGUMENTS = 256;
+
   /** The longest cause in a {@link Frame.Return}. */
   public static final int MAX_CAUSE_CHARS = 1_024;
 

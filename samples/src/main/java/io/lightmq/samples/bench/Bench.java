@@ -1,6 +1,7 @@
 package io.lightmq.samples.bench;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.Usage;
 import io.lightmq.samples.broker.BrokerProcess;
 import io.lightmq.samples.broker.BrokerSetup;
 import jakarta.jms.ConnectionFactory;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
 import javax.naming.InitialContext;
@@ -30,9 +32,13 @@ public final class Bench {
   private static final int FAILED = 2;
   private static final long SECONDS = 5;
   private static final long PAIRED_SECONDS = 2;
-  private static final String USAGE =
-      "use --seconds N, --disk DIR, --jndi FILE, --paired OTHER_HOME, --paired-clients CLASSPATH,"
-          + " --rounds N";
+  private static final Usage USAGE =
+      new Usage(
+          "usage: samples/bench.sh [--seconds N] [--disk DIR] [--jndi FILE]\n"
+              + "       samples/bench.sh --paired OTHER_HOME [--paired-clients CLASSPATH]"
+              + " [--rounds N] [--seconds N] [--disk DIR]",
+          0,
+          List.of("--seconds", "--disk", "--jndi", "--paired", "--paired-clients", "--rounds"));
 
   private final Path disk;
   private final long millis;
@@ -44,6 +50,7 @@ public final class Bench {
   }
 
   public static void main(String[] arguments) {
+    USAGE.check(arguments);
     Locale.setDefault(Locale.ROOT);
     int code = FAILED;
     try {
@@ -67,7 +74,8 @@ public final class Bench {
     String pairedClients = "";
     int rounds = 10;
     if (arguments.length % 2 != 0) {
-      throw new IllegalArgumentException("every option needs a value; " + USAGE);
+      System.err.println("every option needs a value" + System.lineSeparator() + USAGE.text());
+      return FAILED;
     }
     for (int i = 0; i + 1 < arguments.length; i += 2) {
       switch (arguments[i]) {
@@ -78,7 +86,7 @@ public final class Bench {
         case "--paired-clients" -> pairedClients = arguments[i + 1];
         case "--rounds" -> rounds = Integer.parseInt(arguments[i + 1]);
         default ->
-            throw new IllegalArgumentException("unknown option " + arguments[i] + "; " + USAGE);
+            throw new IllegalArgumentException(arguments[i] + " is no option; " + USAGE.text());
       }
     }
     Path work = Files.createTempDirectory(disk, "lightmq-bench-");

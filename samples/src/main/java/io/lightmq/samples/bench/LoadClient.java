@@ -1,6 +1,7 @@
 package io.lightmq.samples.bench;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.Usage;
 import jakarta.jms.JMSException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -63,6 +64,8 @@ final class LoadClient implements AutoCloseable {
 
   public static void main(String[] arguments)
       throws IOException, JMSException, InterruptedException {
+    Usage.of("usage: LoadClient URI   takes lines of a load and its milliseconds", 1)
+        .check(arguments);
     LightmqConnectionFactory factory = new LightmqConnectionFactory(arguments[0]);
     BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     Thread reader = new Thread(() -> read(lines), "read");

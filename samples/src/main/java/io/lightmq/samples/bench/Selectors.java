@@ -1,6 +1,7 @@
 package io.lightmq.samples.bench;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.Usage;
 import jakarta.jms.CompletionListener;
 import jakarta.jms.Connection;
 import jakarta.jms.DeliveryMode;
@@ -36,11 +37,11 @@ public final class Selectors {
     this.factory = factory;
   }
 
+  private static final String USE =
+      "usage: Selectors URI backlog MESSAGES, or URI replies CLIENTS ORPHANS SECONDS";
+
   public static void main(String[] arguments) throws JMSException, InterruptedException {
-    if (arguments.length < 3) {
-      System.err.println("use: URI backlog MESSAGES, or URI replies CLIENTS ORPHANS SECONDS");
-      System.exit(2);
-    }
+    Usage.of(USE, 3).check(arguments);
     Selectors bench = new Selectors(new LightmqConnectionFactory(arguments[0]));
     boolean kept =
         arguments[1].equals("backlog")

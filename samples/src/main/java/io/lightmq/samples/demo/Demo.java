@@ -1,6 +1,7 @@
 package io.lightmq.samples.demo;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.Usage;
 import io.lightmq.samples.broker.BrokerProcess;
 import io.lightmq.samples.broker.BrokerSetup;
 import jakarta.jms.JMSException;
@@ -42,6 +43,7 @@ public final class Demo {
   }
 
   public static void main(String[] arguments) {
+    Usage.of(USAGE, 0).check(arguments);
     Locale.setDefault(Locale.ROOT);
     String wrong = wrongArguments(arguments);
     if (wrong != null) {

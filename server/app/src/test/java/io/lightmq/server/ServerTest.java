@@ -109,6 +109,13 @@ class ServerTest {
   }
 
   @Test
+  void aValueThatIsNoneOfAFewIsRefusedWithTheNearest() {
+    assertThat(command("create", "queue", "orders", "--tier", "balancd")).isPositive();
+    assertThat(err.toString())
+        .contains("must be one of", "performance, balanced, high", "the nearest is 'balanced'");
+  }
+
+  @Test
   void destinationsAreCreatedShownChangedListedPurgedAndDeleted() {
     assertThat(command("create", "queue", "orders")).as(err.toString()).isZero();
     assertThat(command("show", "queue", "orders")).isZero();

@@ -120,7 +120,7 @@ public final class Node implements AutoCloseable {
                   new DeliveryBudget(settings.deliveryBytes()),
                   new FrameBudget(settings.commitBytes()),
                   new FrameBudget(settings.requestBytes()),
-                  FrameBudget.ofNamed(Runtime.getRuntime().maxMemory()),
+                  FrameBudget.ofDecoded(Runtime.getRuntime().maxMemory()),
                   verbs,
                   ConnectionHeap.of(Runtime.getRuntime().maxMemory()),
                   OpenRequests.of(Runtime.getRuntime().maxMemory())));

@@ -1,6 +1,7 @@
 package io.lightmq.tck.faults;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.Usage;
 import jakarta.jms.Connection;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
@@ -19,6 +20,8 @@ public final class DuplicateMover {
   private DuplicateMover() {}
 
   public static void main(String[] arguments) throws JMSException {
+    Usage.of("usage: DuplicateMover URI FROM TO   moves messages from queue to queue", 3)
+        .check(arguments);
     Connection connection = new LightmqConnectionFactory(arguments[0]).createConnection();
     connection.start();
     Session session = connection.createSession(true, Session.SESSION_TRANSACTED);

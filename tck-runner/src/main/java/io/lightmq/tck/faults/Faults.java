@@ -43,6 +43,10 @@ public final class Faults {
       Scenarios.ALL.forEach(scenario -> System.out.println(scenario.name()));
       return 0;
     }
+    if (arguments.contains("--help") || arguments.contains("-h")) {
+      System.out.print(Scenarios.usage());
+      return 0;
+    }
     Scenario scenario = Scenarios.namedBy(arguments);
     Path work = Files.createTempDirectory("lightmq-faults-");
     System.out.println("logs are in " + work);

@@ -1,6 +1,7 @@
 package io.lightmq.tck.faults;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.Usage;
 import jakarta.jms.Connection;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
@@ -28,6 +29,8 @@ public final class HoldingClient {
   private HoldingClient() {}
 
   public static void main(String[] arguments) throws JMSException, IOException {
+    Usage.of("usage: HoldingClient URI QUEUE MESSAGES   holds messages that it has received", 3)
+        .check(arguments);
     int wanted = Integer.parseInt(arguments[2]);
     Connection connection = new LightmqConnectionFactory(arguments[0]).createConnection();
     connection.start();

@@ -2,6 +2,7 @@ package io.lightmq.tck.faults;
 
 import io.lightmq.client.LightmqConnectionFactory;
 import io.lightmq.client.LightmqJms;
+import io.lightmq.samples.Usage;
 import jakarta.jms.BytesMessage;
 import jakarta.jms.Connection;
 import jakarta.jms.JMSException;
@@ -47,6 +48,8 @@ public final class OnceClient {
 
   public static void main(String[] arguments)
       throws JMSException, IOException, InterruptedException {
+    Usage.of("usage: OnceClient URI FOLDER   consumes at most once, with a log in FOLDER", 2)
+        .check(arguments);
     String uri = arguments[0];
     Path folder = Path.of(arguments[1]);
     String once = uri + (uri.contains("?") ? "&" : "?") + SEMANTICS;

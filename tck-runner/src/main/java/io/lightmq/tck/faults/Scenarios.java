@@ -1,8 +1,10 @@
 package io.lightmq.tck.faults;
 
 import io.lightmq.samples.broker.BrokerSetup;
+import io.lightmq.wire.entry.NearNames;
 import jakarta.jms.JMSException;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -141,7 +143,16 @@ final class Scenarios {
     return ALL.stream()
         .filter(scenario -> scenario.isNamedBy(typed))
         .max(Comparator.comparingInt(scenario -> scenario.words().size()))
-        .orElseThrow(() -> new HarnessException("no scenario in " + typed + "\n" + usage()));
+        .orElseThrow(
+            () ->
+                new HarnessException("no scenario in " + typed + nearest(typed) + "\n" + usage()));
+  }
+
+  private static String nearest(List<String> typed) {
+    List<String> known = new ArrayList<>(List.of("--list", "--help"));
+    ALL.forEach(scenario -> known.add(scenario.name()));
+    List<String> near = NearNames.of(String.join(" ", typed), known, 1);
+    return near.isEmpty() ? "" : "; the nearest is " + near.get(0);
   }
 
   static String usage() {

@@ -1,6 +1,7 @@
 package io.lightmq.tck.hostile;
 
 import io.lightmq.client.LightmqConnectionFactory;
+import io.lightmq.samples.Usage;
 import jakarta.jms.Connection;
 import jakarta.jms.JMSException;
 import jakarta.jms.JMSRuntimeException;
@@ -48,6 +49,8 @@ public final class HostileTrial {
 
   /** Arguments: the recording's file, frames, seconds at most, seed. */
   public static void main(String[] arguments) throws IOException, InterruptedException {
+    Usage.of("usage: HostileTrial RECORDING FRAMES SECONDS SEED   one of the fuzz job", 4)
+        .check(arguments);
     Locale.setDefault(Locale.ROOT);
     Recording recording = Recording.read(Path.of(arguments[0]));
     long frames = Long.parseLong(arguments[1]);

@@ -1,5 +1,6 @@
 package io.lightmq.tck.suite;
 
+import io.lightmq.samples.Usage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -30,6 +31,13 @@ record TckOptions(
   static final String USAGE =
       "--tck <jar or folder> [filter] [--timeout-millis N] [--embedded]"
           + " [--restart-between-classes] [--jobs N] [--resume]";
+
+  static final Usage HELP =
+      new Usage(
+          "usage: tck-runner/run.sh " + USAGE,
+          1,
+          List.of(
+              "--timeout-millis", "--jobs", "--resume", "--embedded", "--restart-between-classes"));
 
   private static final long DEFAULT_TIMEOUT_MILLIS = 10_000;
   private static final int MAX_JOBS = 16;

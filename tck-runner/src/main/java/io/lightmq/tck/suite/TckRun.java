@@ -36,6 +36,7 @@ public final class TckRun {
   }
 
   public static void main(String[] arguments) throws IOException, InterruptedException {
+    TckOptions.HELP.check(arguments);
     List<String> words = Arrays.asList(arguments);
     TckOptions options;
     try {

@@ -40,6 +40,9 @@ public final class Entry {
   /** Bytes before the user name. */
   public static final int HEADER_BYTES = 81;
 
+  /** The CRC is over the bytes from here to the end. */
+  public static final int CHECKED_FROM = 8;
+
   /** The longest user name in bytes of UTF-8. */
   public static final int MAX_USER_BYTES = 255;
 

@@ -318,10 +318,7 @@ final class Batches {
     long each = Math.max(1, place.bytes() / place.count());
     long fits = Math.max(1, (fetch.maxBytes - fetch.estimatedBytes) / each + 1);
     int some = (int) Math.min(Math.min(count, place.last() - from + 1), fits);
-    fetch.add(
-        new Fetch.InOverflow(
-            from, some, place.file(), place.position(), place.bytes(), place.file().length()),
-        each * some);
+    fetch.add(Fetch.InOverflow.of(from, some, place), each * some);
     return true;
   }
 

@@ -1,6 +1,7 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.storage.overflow.OverflowFile;
 import io.lightmq.core.storage.segment.Piece;
 import java.io.IOException;
@@ -30,11 +31,29 @@ final class Fetch {
   /**
    * In a run of an overflow file, which is held until the fetch is back.
    *
+   * @param runSequence the first sequence of the run
    * @param endPosition up to where the file may be read
    */
   record InOverflow(
-      long from, int count, OverflowFile file, int position, int bytes, int endPosition)
-      implements Part {}
+      long from,
+      int count,
+      long runSequence,
+      OverflowFile file,
+      int position,
+      int bytes,
+      int endPosition)
+      implements Part {
+    static InOverflow of(long from, int count, UnloggedLane.Place place) {
+      return new InOverflow(
+          from,
+          count,
+          place.first(),
+          place.file(),
+          place.position(),
+          place.bytes(),
+          place.file().length());
+    }
+  }
 
   /** In the buffer already, copied from memory. */
   record InHand(long from, int count) implements Part {}

@@ -3,8 +3,8 @@ package io.lightmq.core.delivery;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.EntrySalvage;
 import io.lightmq.core.storage.NoFileHandleException;
-import io.lightmq.core.storage.segment.EntrySalvage;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.SegmentReader;
 import io.lightmq.core.storage.segment.SegmentStore;
@@ -278,7 +278,8 @@ public final class Fetcher {
     if (again) {
       forget();
       ByteBuffer own = EntrySalvage.read(journal::read, run.runOffset(), run.runBytes(), 0);
-      return RunSalvage.read(run, lane, own, "journal: run at offset " + run.runOffset(), out);
+      String where = "journal: run at offset " + run.runOffset();
+      return RunSalvage.read(run, run.runSequence(), lane, own, where, out);
     }
     load(run.runOffset(), run.runBytes());
     int at = (int) (run.runOffset() - aheadOffset);

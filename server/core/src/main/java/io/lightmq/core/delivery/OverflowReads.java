@@ -39,7 +39,8 @@ final class OverflowReads {
       forget();
       ByteBuffer own = ByteBuffer.allocate(part.bytes());
       part.file().read(part.position(), own);
-      return RunSalvage.read(part, lane, own.flip(), part.file() + " at " + part.position(), out);
+      String where = part.file() + " at " + part.position();
+      return RunSalvage.read(part, part.runSequence(), lane, own.flip(), where, out);
     }
     load(part);
     int at = part.position() - aheadPosition;

@@ -1,7 +1,7 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Lane;
-import io.lightmq.core.storage.segment.EntrySalvage;
+import io.lightmq.core.storage.EntrySalvage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -12,16 +12,18 @@ final class RunSalvage {
   /**
    * Puts the wanted entries of a run out, up to the first that cannot be read.
    *
+   * @param first the sequence of the run's first entry
    * @param run its bytes, which may be changed
    * @param where names file and place
    * @return false if there is no room for all of them
    * @throws UnreadableException with the sequences up to the next one that is whole
    */
-  static boolean read(Fetch.Part part, Lane lane, ByteBuffer run, String where, EntryTaker out)
+  static boolean read(
+      Fetch.Part part, long first, Lane lane, ByteBuffer run, String where, EntryTaker out)
       throws IOException {
     EntrySalvage.Sought sought =
         new EntrySalvage.Sought(
-            lane.destination().id(), lane.code(), 0, 0, Long.MAX_VALUE, run.limit());
+            lane.destination().id(), lane.code(), 0, first, Long.MAX_VALUE, run.limit());
     long last = part.from() + part.count() - 1;
     long next = part.from();
     for (EntrySalvage.Intact each : EntrySalvage.find(run, sought)) {

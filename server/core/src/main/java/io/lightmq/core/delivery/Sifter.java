@@ -452,10 +452,7 @@ final class Sifter {
     UnloggedLane.Place place = lane.place(from);
     int most = (int) Math.min(TASK_MESSAGES, place.last() - from + 1);
     int count = view.unsiftedRun(lane, from, most);
-    task.add(
-        new Fetch.InOverflow(
-            from, count, place.file(), place.position(), place.bytes(), place.file().length()),
-        place.bytes());
+    task.add(Fetch.InOverflow.of(from, count, place), place.bytes());
     return from + count;
   }
 

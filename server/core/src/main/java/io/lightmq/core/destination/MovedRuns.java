@@ -89,6 +89,11 @@ final class MovedRuns {
         slab.getInt(at + 36));
   }
 
+  /** The first sequence of the run with a sequence. */
+  long first(long sequence) {
+    return firsts[row(sequence)];
+  }
+
   long after(long sequence) {
     int handle = handles[row(sequence)];
     return slabs.slab(handle).getLong(slabs.at(handle) + 8);

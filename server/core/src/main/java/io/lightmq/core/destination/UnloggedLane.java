@@ -136,17 +136,24 @@ public final class UnloggedLane extends Lane {
   /**
    * Entries back to back in an overflow file.
    *
-   * @param last the last sequence among them
+   * @param first the first sequence among them
+   * @param last the last
    * @param position where the first begins
    * @param count entries, acknowledged ones included
    */
-  public record Place(OverflowFile file, long last, int position, int bytes, int count) {}
+  public record Place(
+      OverflowFile file, long first, long last, int position, int bytes, int count) {}
 
   /** Where the entries around one that is not in memory lie. */
   public Place place(long sequence) {
     MovedRuns.Moved run = moved.find(sequence);
     return new Place(
-        store.files().file(run.file()), run.last(), run.position(), run.bytes(), run.count());
+        store.files().file(run.file()),
+        moved.first(sequence),
+        run.last(),
+        run.position(),
+        run.bytes(),
+        run.count());
   }
 
   /** Entries of one lane that were copied into a batch and may lie in a file soon. */

@@ -84,7 +84,7 @@ final class DeadLetterAdministration {
                       + " is unknown; known are dead-letters.list, show, retry");
         };
     if (queue != null && known) {
-      scans.of(queue, looker);
+      scans.of(queue, command, looker);
     } else {
       looker.done(); // its first letter makes it
     }

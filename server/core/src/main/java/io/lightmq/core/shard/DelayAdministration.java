@@ -106,7 +106,7 @@ final class DelayAdministration {
         DueHour next = hours.next();
         if (!next.subscription().isClosed() && wanted(next) != null) {
           hour = next;
-          scans.of(next.holder(), this);
+          scans.of(next.holder(), command, this);
           return;
         }
       }

@@ -7,6 +7,7 @@ import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.Entry;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.concurrent.Executor;
@@ -47,6 +48,8 @@ final class Janitor {
   private final Decisions decisions;
   private final TurnTime time;
   private final Executor nextTurn;
+  private final Recorder recorder;
+  private final Unforeseen unforeseen;
 
   /** The look that is under way, if need be over several seconds. */
   private @Nullable Visit visit;
@@ -58,7 +61,15 @@ final class Janitor {
   private long leftNanos;
 
   Janitor(
-      ShardState state, EntryReads reads, Decisions decisions, TurnTime time, Executor nextTurn) {
+      ShardState state,
+      EntryReads reads,
+      Decisions decisions,
+      TurnTime time,
+      Executor nextTurn,
+      Recorder recorder,
+      Unforeseen unforeseen) {
+    this.recorder = recorder;
+    this.unforeseen = unforeseen;
     this.state = state;
     this.reads = reads;
     this.decisions = decisions;
@@ -94,8 +105,25 @@ final class Janitor {
     }
   }
 
-  /** Looks at one slice, and then goes on in another turn. */
   private void step() {
+    guarded(this::lookOn);
+  }
+
+  /** A block at which nobody can look is left for later, and nothing more of it is known then. */
+  private void guarded(Runnable piece) {
+    if (unforeseen.run("what has expired", piece) == null) {
+      return;
+    }
+    running = false;
+    Visit failed = visit;
+    if (failed != null) {
+      failed.earliest = time.millis();
+      finish(failed);
+    }
+  }
+
+  /** Looks at one slice, and then goes on in another turn. */
+  private void lookOn() {
     long began = time.nowNanos();
     long passed = 0;
     while (left > 0 && leftNanos > passed) {
@@ -164,21 +192,29 @@ final class Janitor {
         first,
         needs.readableRun(lane.code(), first, most),
         SLICE_BYTES,
-        (entries, failure) -> {
-          if (entries == null) {
-            current.next = first + 1;
-            Damage damage = Damage.of(failure, first, first);
-            if (damage != null) {
-              decisions.setAside(reader, lane, damage);
-            }
-          } else {
-            long began = time.nowNanos();
-            took(current, entries);
-            leftNanos -= time.nowNanos() - began;
-          }
-          nextTurn.execute(this::step);
-        });
+        (entries, failure) -> guarded(() -> read(current, reader, first, entries, failure)));
     return true;
+  }
+
+  private void read(
+      Visit current,
+      Subscription reader,
+      long first,
+      @Nullable ByteBuffer entries,
+      @Nullable IOException failure) {
+    if (entries == null) {
+      current.next = first + 1;
+      Damage damage = Damage.of(failure, first, first);
+      if (damage != null) {
+        recorder.changing();
+        decisions.setAside(reader, current.lane, damage);
+      }
+    } else {
+      long began = time.nowNanos();
+      took(current, entries);
+      leftNanos -= time.nowNanos() - began;
+    }
+    nextTurn.execute(this::step);
   }
 
   private void took(Visit current, ByteBuffer entries) {
@@ -220,6 +256,7 @@ final class Janitor {
   }
 
   private void giveUp(Subscription of, Lane lane, long from, int count) {
+    recorder.changing();
     of.take(lane, from, count);
     decisions.giveUp(of, lane.code(), from, count, Decisions.Reason.EXPIRED);
   }

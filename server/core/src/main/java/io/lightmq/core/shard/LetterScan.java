@@ -10,7 +10,6 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,31 +31,37 @@ final class LetterScan {
   }
 
   private final EntryReads reads;
-  private final Executor nextTurn;
+  private final VerbTurns turns;
   private final Recorder recorder;
   private final Unforeseen unforeseen;
 
-  LetterScan(EntryReads reads, Executor nextTurn, Recorder recorder, Unforeseen unforeseen) {
+  LetterScan(EntryReads reads, VerbTurns turns, Recorder recorder, Unforeseen unforeseen) {
     this.reads = reads;
-    this.nextTurn = nextTurn;
+    this.turns = turns;
     this.recorder = recorder;
     this.unforeseen = unforeseen;
   }
 
-  /** Begins to read a queue; the looker is told at once or in later turns. */
-  void of(Destination queue, Looker looker) {
-    new Scan(queue, looker).step();
+  /**
+   * Begins to read a queue; the looker is told at once or in later turns.
+   *
+   * @param command the verb whose answer an exception becomes
+   */
+  void of(Destination queue, Command.Admin command, Looker looker) {
+    new Scan(queue, command, looker).step();
   }
 
   private final class Scan {
     private final Subscription queue;
+    private final Command.Admin command;
     private final Looker looker;
     private final List<Lane> lanes = new ArrayList<>();
     private long next;
     private boolean enough;
 
-    private Scan(Destination queue, Looker looker) {
+    private Scan(Destination queue, Command.Admin command, Looker looker) {
       this.queue = queue.queueSubscription();
+      this.command = command;
       this.looker = looker;
       lanes.addAll(queue.durableLanes());
       lanes.addAll(queue.unloggedLanes());
@@ -75,7 +80,7 @@ final class LetterScan {
               from,
               count,
               SLICE_BYTES,
-              (entries, failure) -> took(lane, from, entries));
+              (entries, failure) -> turns.run(command, () -> took(lane, from, entries)));
           return;
         }
         lanes.remove(0);
@@ -93,7 +98,7 @@ final class LetterScan {
         next = sequence + 1;
         at += Entry.length(entries, at);
       }
-      nextTurn.execute(this::step);
+      turns.later(command, this::step);
     }
 
     /** Looks at an entry; one that nobody can look at is passed over. */

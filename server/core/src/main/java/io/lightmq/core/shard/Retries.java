@@ -99,6 +99,7 @@ final class Retries {
   private final Subscribing subscribing;
   private final TurnTime time;
   private final Executor nextTurn;
+  private final Unforeseen unforeseen;
   private final ArrayDeque<Wanted> waiting = new ArrayDeque<>();
   private final PriorityQueue<Wanted> failed =
       new PriorityQueue<>(Comparator.comparingLong(wanted -> wanted.againNanos));
@@ -111,8 +112,14 @@ final class Retries {
 
   private boolean running;
 
-  Retries(Mover mover, Subscribing subscribing, TurnTime time, Executor nextTurn) {
+  Retries(
+      Mover mover,
+      Subscribing subscribing,
+      TurnTime time,
+      Executor nextTurn,
+      Unforeseen unforeseen) {
     this.nextTurn = nextTurn;
+    this.unforeseen = unforeseen;
     this.mover = mover;
     this.subscribing = subscribing;
     this.time = time;
@@ -200,13 +207,26 @@ final class Retries {
   private void step() {
     running = false;
     for (int i = 0; i < SLICE; i++) {
-      if (left == 0 || waiting.isEmpty() || !take(waiting.element())) {
+      if (left == 0 || waiting.isEmpty() || !takeNext()) {
         return;
       }
-      waiting.remove();
     }
     running = true;
     nextTurn.execute(this::step);
+  }
+
+  /** Takes the next letter out, unless too many are under way; one that nobody can, fails. */
+  private boolean takeNext() {
+    Wanted next = waiting.element();
+    boolean[] taken = new boolean[1];
+    Refusal refusal = unforeseen.run("a retry", () -> taken[0] = take(next));
+    if (refusal != null) {
+      later(next, refusal.text());
+    } else if (!taken[0]) {
+      return false;
+    }
+    waiting.remove();
+    return true;
   }
 
   /** Begins a retry, or finds that there is none; false if too many are under way. */

@@ -138,11 +138,12 @@ final class ShardParts {
         new Delays(
             state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
     landing.holders(delays::came);
-    this.retries = new Retries(mover, subscribing, time, later::soon);
-    LetterScan scans = new LetterScan(reads, later::soon, recorder, unforeseen);
+    this.retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
+    VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
+    LetterScan scans = new LetterScan(reads, turns, recorder, unforeseen);
     DeadLetterAdministration letters =
         new DeadLetterAdministration(settings, state, scans, retries, time);
-    this.janitor = new Janitor(state, reads, later, time, later::soon);
+    this.janitor = new Janitor(state, reads, later, time, later::soon, recorder, unforeseen);
     Attempts attempts =
         new Attempts(
             recorder,
@@ -198,7 +199,6 @@ final class ShardParts {
             counters,
             attempts,
             settings.maxBatchBytes());
-    VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
     Administration administration =
         new Administration(
             state,

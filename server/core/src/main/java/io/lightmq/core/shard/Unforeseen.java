@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,6 +54,22 @@ final class Unforeseen {
             + what
             + ", which changed nothing and is an error of the broker's: "
             + bug.getClass().getSimpleName());
+  }
+
+  /**
+   * Runs a piece of the broker's own work, for which nobody waits.
+   *
+   * @return what an exception of it becomes, null if there is none
+   * @throws RuntimeException as {@link #refusal} does
+   */
+  @Nullable Refusal run(String what, Runnable piece) {
+    long before = recorder.changes();
+    try {
+      piece.run();
+      return null;
+    } catch (RuntimeException thrown) {
+      return refusal(thrown, what, before);
+    }
   }
 
   private void tell(RuntimeException bug, String what) {

@@ -24,7 +24,8 @@ final class VerbTurns {
     nextTurn.execute(() -> run(command, slice));
   }
 
-  private void run(Command.Admin command, Runnable slice) {
+  /** Runs a slice of a verb for which something was read, in the turn in which that is there. */
+  void run(Command.Admin command, Runnable slice) {
     long before = recorder.changes();
     try {
       slice.run();

@@ -47,11 +47,20 @@ class UnforeseenTest {
 
   /** From here on a part of the broker is missing, so that whoever uses it throws. */
   private void lose(String... path) throws ReflectiveOperationException {
+    set(h, null, path);
+  }
+
+  /** Sets a part of the broker, which is found by the names of fields; returns what it was. */
+  static Object set(BrokerHarness h, Object part, String... path)
+      throws ReflectiveOperationException {
     Object at = h.broker;
     for (String name : List.of(path).subList(0, path.length - 1)) {
       at = field(at, name).get(at);
     }
-    field(at, path[path.length - 1]).set(at, null);
+    Field last = field(at, path[path.length - 1]);
+    Object was = last.get(at);
+    last.set(at, part);
+    return was;
   }
 
   private static Field field(Object of, String name) throws NoSuchFieldException {

@@ -129,7 +129,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (state == State.HANDSHAKE || state == State.AUTHENTICATED) {
       end(
           FaultCode.PROTOCOL_ERROR,
-          "the handshake took longer than " + door.settings().patience().handshakeMillis() + " ms");
+          "the handshake took longer than "
+              + door.settings().patience().handshakeMillis()
+              + " ms, the setting limits.handshake-millis; connect again");
     }
   }
 
@@ -257,7 +259,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
           FaultCode.LIMIT_REACHED,
           "this broker has at most "
               + door.settings().counts().connections()
-              + " connections open at once");
+              + " connections open at once, the setting limits.connections; close some, or raise it");
       return false;
     }
     Outbound outbound =
@@ -278,7 +280,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             outbound,
             credit,
             door.commits(),
-            door.named(),
+            door.decoded(),
             channel.alloc(),
             door.shard(),
             door.verbs(),

@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -38,7 +40,7 @@ final class ClientFrames {
   private final Peer peer;
   private final CreditLine credit;
   private final FrameBudget commits;
-  private final FrameBudget named;
+  private final FrameBudget decoded;
   private final ByteBufAllocator allocator;
   private final Consumer<Command> shard;
   private final NodeVerbs verbs;
@@ -47,11 +49,22 @@ final class ClientFrames {
   private final AtomicInteger heldRuns = new AtomicInteger();
   private final AtomicInteger heldCommitBytes = new AtomicInteger();
 
-  /** What the shard has of this connection of {@link #named}. */
-  private final AtomicLong heldNamedBytes = new AtomicLong();
+  /** What this connection has of {@link #decoded}. */
+  private final AtomicLong heldHeapBytes = new AtomicLong();
 
-  /** Attaches without an answer yet; bounded by the limits of producers and consumers. */
-  private final Map<Integer, Attaching> attaching = new HashMap<>();
+  /** Attaches, and requests with long texts, without an answer yet; bounded as {@link #open} is. */
+  private final Map<Integer, Asked> asked = new HashMap<>();
+
+  /** What takes heap of what wants no answer, in order; bounded as {@link #unanswered} is. */
+  private final Queue<Unasked> unasked = new ConcurrentLinkedQueue<>();
+
+  /**
+   * How many commands that want no answer were handed to the shard since the connection is open.
+   */
+  private long submitted;
+
+  /** And how many of them it has carried out. */
+  private final AtomicLong carried = new AtomicLong();
 
   /** Pulls and commands without a correlation that the shard has not carried out. */
   private final AtomicInteger unanswered = new AtomicInteger();
@@ -69,7 +82,17 @@ final class ClientFrames {
   private final int floor;
   private boolean ended;
 
-  private record Attaching(boolean producer, int id) {}
+  /** What a request opens. */
+  private enum Opens {
+    NOTHING,
+    PRODUCER,
+    CONSUMER
+  }
+
+  private record Asked(Opens opens, int id, int heapBytes) {}
+
+  /** Heap until so many commands are carried out: the shard keeps their order. */
+  private record Unasked(long submitted, int heapBytes) {}
 
   /** Told on the shard's thread that held bytes are free again. */
   interface Wakes {
@@ -82,7 +105,7 @@ final class ClientFrames {
       Peer peer,
       CreditLine credit,
       FrameBudget commits,
-      FrameBudget named,
+      FrameBudget decoded,
       ByteBufAllocator allocator,
       Consumer<Command> shard,
       NodeVerbs verbs,
@@ -94,7 +117,7 @@ final class ClientFrames {
     this.peer = peer;
     this.credit = credit;
     this.commits = commits;
-    this.named = named;
+    this.decoded = decoded;
     this.allocator = allocator;
     this.shard = shard;
     this.verbs = verbs;
@@ -115,7 +138,7 @@ final class ClientFrames {
         || unanswered.get() >= share
         || verb != 0
         || heldCommitBytes.get() > 2 * settings.sizes().maxTransactionBytes()
-        || heldNamedBytes.get() > RangesHeap.share(named.limitBytes());
+        || heldHeapBytes.get() > FrameHeap.share(decoded.limitBytes());
   }
 
   /** Whether nothing more is to be read because of what all connections have under way. */
@@ -129,17 +152,18 @@ final class ClientFrames {
     if (correlation == verb) {
       verb = 0;
     }
-    Attaching attach = attaching.remove(correlation);
-    if (attach == null) {
+    Asked request = asked.remove(correlation);
+    if (request == null) {
       return;
     }
+    giveBack(request.heapBytes());
     if (reply instanceof Reply.ProducerAttached attached) {
-      resources.resolved(attach.id(), attached.destinationId());
+      resources.resolved(request.id(), attached.destinationId());
     } else if (reply instanceof Reply.Failed) {
-      if (attach.producer()) {
-        resources.failed(attach.id());
-      } else {
-        resources.closeConsumer(attach.id());
+      switch (request.opens()) {
+        case PRODUCER -> resources.failed(request.id());
+        case CONSUMER -> resources.closeConsumer(request.id());
+        case NOTHING -> {}
       }
     }
   }
@@ -147,12 +171,20 @@ final class ClientFrames {
   /**
    * Notes that a command which wants no answer is carried out; on the shard's thread.
    *
-   * @return whether half of them are, so that a pause for them may end
+   * @return whether half of them are, or their heap is free, so that a pause for them may end
    */
   boolean carriedOut() {
     all.add(-1);
+    long done = carried.incrementAndGet();
+    boolean free = false;
+    Unasked next = unasked.peek();
+    while (next != null && next.submitted() <= done) {
+      unasked.remove();
+      free |= giveBack(next.heapBytes());
+      next = unasked.peek();
+    }
     int left = unanswered.decrementAndGet();
-    return left == share / 2 || left == floor / 2;
+    return free || left == share / 2 || left == floor / 2;
   }
 
   /**
@@ -161,20 +193,33 @@ final class ClientFrames {
    * @return whether a pause for them may end
    */
   boolean letGo(List<Command.Acked> ranges) {
-    int bytes = RangesHeap.of(ranges);
+    return giveBack(FrameHeap.of(ranges));
+  }
+
+  private void keep(int bytes) {
+    if (bytes > 0) {
+      decoded.keep(bytes);
+      heldHeapBytes.addAndGet(bytes);
+    }
+  }
+
+  /** Gives heap back; whether a pause for it may end. */
+  private boolean giveBack(int bytes) {
     if (bytes == 0) {
       return false;
     }
-    long held = heldNamedBytes.addAndGet(-bytes);
-    named.giveBack(bytes);
-    long share = RangesHeap.share(named.limitBytes());
-    return held <= share && held + bytes > share;
+    long held = heldHeapBytes.addAndGet(-bytes);
+    decoded.giveBack(bytes);
+    long most = FrameHeap.share(decoded.limitBytes());
+    return held <= most && held + bytes > most;
   }
 
   /** The connection has ended. */
   void end() {
     resources.end();
     receipted(open);
+    asked.values().forEach(request -> giveBack(request.heapBytes()));
+    asked.clear();
     ended = true;
   }
 
@@ -196,7 +241,7 @@ final class ClientFrames {
    * @param learnsSince whether the client learns since when the link is known
    */
   void attach(Frame.Attach attach, boolean learnsSince) throws ProtocolRefusal {
-    checkUnused(attach.correlation());
+    note(attach.correlation(), Opens.NOTHING, 0, FrameHeap.ofTexts(chars(attach.clientId())));
     submit(
         attach.correlation(),
         new Command.Attach(
@@ -225,6 +270,7 @@ final class ClientFrames {
     } else if (frame instanceof Frame.Commit commit) {
       commit(commit);
     } else if (frame instanceof Frame.Return back) {
+      noteText(back.correlation(), back.cause());
       submit(
           back.correlation(),
           new Command.Return(
@@ -262,9 +308,11 @@ final class ClientFrames {
   private void takeRare(Frame frame) throws ProtocolRefusal {
     int correlation = frame.correlation();
     if (frame instanceof Frame.SetClientId set) {
+      noteText(correlation, set.clientId());
       submit(correlation, new Command.SetClientId(peer, correlation, set.clientId()));
     } else if (frame instanceof Frame.Unsubscribe unsubscribe) {
       rights.demand(Action.CONSUME, Rights.BROKER);
+      noteText(correlation, unsubscribe.subscription());
       submit(correlation, new Command.Unsubscribe(peer, correlation, unsubscribe.subscription()));
     } else if (frame instanceof Frame.CreateTemporary create) {
       rights.demand(Action.CREATE, Rights.BROKER);
@@ -275,9 +323,11 @@ final class ClientFrames {
           correlation,
           new Command.CreateTemporary(peer, correlation, create.kind(), create.number()));
     } else if (frame instanceof Frame.DeleteTemporary delete) {
+      noteText(correlation, delete.destination().name());
       submit(correlation, new Command.DeleteTemporary(peer, correlation, delete.destination()));
     } else if (frame instanceof Frame.Admin admin) {
       rights.demand(Action.MANAGE, managed(admin));
+      noteVerb(admin);
       verb = correlation; // its answer may be long: the next one waits for it
       if (verbs.has(admin.verb())) {
         opened();
@@ -308,10 +358,49 @@ final class ClientFrames {
     if (correlation > 0) {
       opened();
     } else if (!(command instanceof Command.Publish)) {
+      submitted++;
       unanswered.incrementAndGet();
       all.add(1);
     }
     shard.accept(command);
+  }
+
+  private static long chars(@Nullable String text) {
+    return text == null ? 0 : text.length();
+  }
+
+  /** Counts a text of a request, or of a command that wants no answer and is submitted next. */
+  private void noteText(int correlation, @Nullable String text) throws ProtocolRefusal {
+    int bytes = FrameHeap.ofTexts(chars(text));
+    if (bytes > 0 && correlation > 0) {
+      note(correlation, Opens.NOTHING, 0, bytes);
+    } else if (bytes > 0) {
+      noteUnasked(1, bytes);
+    }
+  }
+
+  private void noteVerb(Frame.Admin admin) throws ProtocolRefusal {
+    long chars = chars(admin.verb());
+    for (Map.Entry<String, String> each : admin.arguments().entrySet()) {
+      chars += chars(each.getKey()) + chars(each.getValue());
+    }
+    int bytes = FrameHeap.ofVerb(admin.arguments().size(), chars);
+    if (bytes > 0) {
+      note(admin.correlation(), Opens.NOTHING, 0, bytes);
+    }
+  }
+
+  /** Notes a request until {@link #answered}. */
+  private void note(int correlation, Opens opens, int id, int heapBytes) throws ProtocolRefusal {
+    checkUnused(correlation);
+    asked.put(correlation, new Asked(opens, id, heapBytes));
+    keep(heapBytes);
+  }
+
+  /** Notes heap until so many commands more are {@link #carriedOut}. */
+  private void noteUnasked(int commands, int heapBytes) {
+    keep(heapBytes);
+    unasked.add(new Unasked(submitted + commands, heapBytes));
   }
 
   private void attachProducer(Frame.AttachProducer attach) throws ProtocolRefusal {
@@ -319,7 +408,8 @@ final class ClientFrames {
     rights.demand(Action.SEND, name);
     checkUnused(attach.correlation());
     resources.openProducer(attach.producerId(), attach.sessionId());
-    attaching.put(attach.correlation(), new Attaching(true, attach.producerId()));
+    int bytes = FrameHeap.ofTexts(chars(name));
+    note(attach.correlation(), Opens.PRODUCER, attach.producerId(), bytes);
     submit(
         attach.correlation(),
         new Command.AttachProducer(
@@ -331,7 +421,9 @@ final class ClientFrames {
     rights.demand(Action.CONSUME, name);
     checkUnused(attach.correlation());
     resources.openConsumer(attach.consumerId(), attach.sessionId());
-    attaching.put(attach.correlation(), new Attaching(false, attach.consumerId()));
+    int bytes =
+        FrameHeap.ofTexts(chars(name) + chars(attach.subscription()) + chars(attach.selector()));
+    note(attach.correlation(), Opens.CONSUMER, attach.consumerId(), bytes);
     submit(
         attach.correlation(),
         new Command.AttachConsumer(
@@ -349,7 +441,7 @@ final class ClientFrames {
   }
 
   private void checkUnused(int correlation) throws ProtocolRefusal {
-    if (correlation <= 0 || attaching.containsKey(correlation)) {
+    if (correlation <= 0 || asked.containsKey(correlation)) {
       throw ProtocolRefusal.protocol("correlation " + correlation + " is in use or not above 0");
     }
   }
@@ -418,22 +510,14 @@ final class ClientFrames {
       throw ProtocolRefusal.protocol("a commit needs a correlation above 0");
     }
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
-    for (Frame.StagedRun run : commit.runs()) {
-      ByteBuf messages = SentMessages.of(run.messages(), run.count(), allocator);
-      int bytes = Math.max(messages.readableBytes(), STAGED_RUN_HEAP);
-      heldCommitBytes.addAndGet(bytes);
-      commits.keep(bytes);
-      runs.add(
-          new Command.StagedRun(
-              attached(run.destinationId()),
-              run.persistent(),
-              run.count(),
-              new HeldBytes(
-                  messages,
-                  () -> {
-                    heldCommitBytes.addAndGet(-bytes);
-                    commits.giveBack(bytes);
-                  })));
+    try {
+      for (Frame.StagedRun run : commit.runs()) {
+        runs.add(staged(run));
+      }
+    } catch (RuntimeException | Error e) { // there may be no memory for a copy
+      commit.runs().subList(runs.size(), commit.runs().size()).forEach(r -> r.messages().release());
+      runs.forEach(run -> run.messages().release());
+      throw e;
     }
     submit(
         commit.correlation(),
@@ -444,6 +528,24 @@ final class ClientFrames {
             commit.number(),
             runs,
             acked(commit.acked())));
+  }
+
+  /** Takes the messages over, unless it throws. */
+  private Command.StagedRun staged(Frame.StagedRun run) {
+    ByteBuf messages = SentMessages.of(run.messages(), run.count(), allocator);
+    int bytes = Math.max(messages.readableBytes(), STAGED_RUN_HEAP);
+    heldCommitBytes.addAndGet(bytes);
+    commits.keep(bytes);
+    return new Command.StagedRun(
+        attached(run.destinationId()),
+        run.persistent(),
+        run.count(),
+        new HeldBytes(
+            messages,
+            () -> {
+              heldCommitBytes.addAndGet(-bytes);
+              commits.giveBack(bytes);
+            }));
   }
 
   private void pull(Frame.Pull pull) throws ProtocolRefusal {
@@ -458,6 +560,12 @@ final class ClientFrames {
                 + one.parkMillis()
                 + " ms");
       }
+    }
+    int bytes = FrameHeap.ofPulls(pull.pulls().size());
+    if (bytes > 0) {
+      noteUnasked(pull.pulls().size(), bytes);
+    }
+    for (Frame.PullOne one : pull.pulls()) {
       submit(
           0,
           new Command.Pull(
@@ -476,11 +584,7 @@ final class ClientFrames {
     for (Frame.Acked one : frames) {
       acked.add(new Command.Acked(one.consumerId(), one.destinationId(), one.ranges()));
     }
-    int bytes = RangesHeap.of(acked);
-    if (bytes > 0) {
-      named.keep(bytes);
-      heldNamedBytes.addAndGet(bytes);
-    }
+    keep(FrameHeap.of(acked));
     return acked;
   }
 }

@@ -8,12 +8,15 @@ import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import java.net.InetSocketAddress;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,10 +37,29 @@ public final class Connections extends ChannelInitializer<Channel> {
   private final Set<Channel> open = ConcurrentHashMap.newKeySet();
   private final PeerLog peerLog = new PeerLog(log, System::nanoTime);
   private final ConnectionPlaces places;
+  private final Function<EventLoop, DecodeTurns> turns;
 
   public Connections(Door door) {
+    this(door, eachOfItsLoop());
+  }
+
+  /**
+   * As each broker has it, but for who decides when long frames are decoded.
+   *
+   * @param turns those of an event loop
+   */
+  Connections(Door door, Function<EventLoop, DecodeTurns> turns) {
     this.door = door;
+    this.turns = turns;
     this.places = new ConnectionPlaces(door.settings().counts().connections(), System::nanoTime);
+  }
+
+  /** One for each event loop; a task that is scheduled waits until the loop has read once more. */
+  private static Function<EventLoop, DecodeTurns> eachOfItsLoop() {
+    Map<EventLoop, DecodeTurns> all = new ConcurrentHashMap<>();
+    return loop ->
+        all.computeIfAbsent(
+            loop, of -> new DecodeTurns(task -> of.schedule(task, 0, TimeUnit.NANOSECONDS)));
   }
 
   @Override
@@ -64,7 +86,12 @@ public final class Connections extends ChannelInitializer<Channel> {
                 settings.sizes().outboundBytes() / 2, settings.sizes().outboundBytes()));
     FrameDecoder decoder = new FrameDecoder(FrameType.Sender.CLIENT);
     InboundGate gate =
-        new InboundGate(settings.maxFrameBytes(), door.commits(), door.requests(), door.named());
+        new InboundGate(
+            settings.maxFrameBytes(),
+            door.commits(),
+            door.requests(),
+            door.decoded(),
+            turns.apply(channel.eventLoop()));
     ClientConnection connection =
         new ClientConnection(channel, door, places, decoder, gate, peerLog, nextId());
     channel.pipeline().addFirst(new Heartbeats(settings.patience().heartbeatMillis()));

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * @param admin runs what may block
  * @param commits for commits, from their first bytes until the shard has copied their messages
  * @param requests for other long frames while they arrive
- * @param named for the heap of ranges that frames name, until the shard has carried them out
+ * @param decoded for the heap of what long frames become, until they are carried out or answered
  * @param verbs the admin verbs that are not the shard's
  * @param heap for what connections have open
  * @param open requests without an answer
@@ -31,7 +31,7 @@ public record Door(
     DeliveryBudget deliveries,
     FrameBudget commits,
     FrameBudget requests,
-    FrameBudget named,
+    FrameBudget decoded,
     NodeVerbs verbs,
     ConnectionHeap heap,
     OpenRequests open) {}

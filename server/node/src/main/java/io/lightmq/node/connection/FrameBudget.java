@@ -24,9 +24,9 @@ public final class FrameBudget {
 
   private record Waiting(int bytes, Runnable admitted) {}
 
-  /** For the ranges that frames name, on a Java machine of this heap. */
-  public static FrameBudget ofNamed(long heapBytes) {
-    return new FrameBudget(RangesHeap.limit(heapBytes));
+  /** For what frames become once they are decoded, on a Java machine of this heap. */
+  public static FrameBudget ofDecoded(long heapBytes) {
+    return new FrameBudget(FrameHeap.limit(heapBytes));
   }
 
   public FrameBudget(long limitBytes) {

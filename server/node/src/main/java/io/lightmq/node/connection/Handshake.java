@@ -95,7 +95,10 @@ final class Handshake {
       authResponse(response);
     } else {
       throw ProtocolRefusal.protocol(
-          frame.getClass().getSimpleName() + " is out of order in the handshake, at " + step);
+          frame.getClass().getSimpleName()
+              + " is out of order in the handshake, at "
+              + step
+              + "; a client begins with Hello, then AuthStart, AuthResponse if it is asked, Attach");
     }
   }
 
@@ -122,7 +125,11 @@ final class Handshake {
       case ANONYMOUS -> {
         if (start.data().length > 0) {
           throw ProtocolRefusal.protocol(
-              ANONYMOUS + " comes without data, not with " + start.data().length + " bytes");
+              ANONYMOUS
+                  + " comes without data, not with "
+                  + start.data().length
+                  + " bytes; a user and password go with "
+                  + ScramClient.MECHANISM);
         }
         onAdmin(this::anonymous);
       }
@@ -134,7 +141,8 @@ final class Handshake {
                   + " is unknown; known are "
                   + ANONYMOUS
                   + " and "
-                  + ScramClient.MECHANISM);
+                  + ScramClient.MECHANISM
+                  + "; use one of these");
     }
   }
 
@@ -239,7 +247,8 @@ final class Handshake {
           Level.ERROR, channel, "The authenticator failed for connection {}", connectionId, e);
       return () ->
           events.end(
-              FaultCode.RETRY_LATER, "the broker could not check the user; its log says why");
+              FaultCode.RETRY_LATER,
+              "the broker could not check the user; its log says why, connect again later");
     }
   }
 

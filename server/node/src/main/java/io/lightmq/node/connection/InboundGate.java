@@ -22,8 +22,9 @@ import org.slf4j.LoggerFactory;
  * nothing; a length that makes no sense is left to the decoder behind it, which ends the
  * connection.
  *
- * <p>Before the last byte of a frame that names many ranges, it asks for the heap that they may
- * take: a frame is decoded only once there is room for it, however slowly it has come.
+ * <p>Before the last byte of a frame that may become much in the heap, it asks for that, and then
+ * for a part of the event loop's turn: a frame is decoded only once there is room for it, however
+ * slowly it has come, and only when other connections have been looked at.
  *
  * <p>At most one read's worth of buffers is held while a frame waits, and while a pause keeps the
  * decoder from what it has: runs that the decoder keeps back are not counted yet, so nothing may be
@@ -47,7 +48,8 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private final int maxFrameBytes;
   private final FrameBudget commits;
   private final FrameBudget requests;
-  private final FrameBudget named;
+  private final FrameBudget decoded;
+  private final DecodeTurns turns;
   private final Deque<ByteBuf> held = new ArrayDeque<>();
   private @Nullable CreditLine credit;
   private @Nullable ReadPause pause;
@@ -72,19 +74,30 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
   private record Reserved(FrameBudget budget, int bytes, Runnable admitted) {}
 
   /** What the frame under way takes of the heap at most when it is decoded; 0 if that is little. */
-  private int namedBytes;
+  private int heapBytes;
 
   /** What is taken for frames that are complete and not handed on, or wait for their last byte. */
-  private int namedTaken;
+  private int heapTaken;
 
-  private boolean namedAdmitted;
-  private @Nullable Runnable waitingForNamed;
+  /** The frame under way has its heap. */
+  private boolean hasHeap;
+
+  /** And its part of the turn. */
+  private boolean hasTurn;
+
+  private @Nullable Runnable waitingForHeap;
 
   /** Of runs that have begun and were not counted as received; never too low. */
   private long unreceivedBytes;
 
-  InboundGate(int maxFrameBytes, FrameBudget commits, FrameBudget requests, FrameBudget named) {
-    this.named = named;
+  InboundGate(
+      int maxFrameBytes,
+      FrameBudget commits,
+      FrameBudget requests,
+      FrameBudget decoded,
+      DecodeTurns turns) {
+    this.decoded = decoded;
+    this.turns = turns;
     this.maxFrameBytes = maxFrameBytes;
     this.commits = commits;
     this.requests = requests;
@@ -118,7 +131,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     while (at < end && !off) {
       if (bodyLeft > 0) {
         int skipped = (int) Math.min(bodyLeft, end - at);
-        if (skipped == bodyLeft && namedBytes > 0 && !isNamedAdmitted(ctx, bytes, at + skipped)) {
+        if (skipped == bodyLeft && heapBytes > 0 && !mayDecode(ctx, bytes, at + skipped)) {
           bodyLeft = 1;
           held.addFirst(bytes);
           return;
@@ -150,14 +163,13 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     }
     unreceivedBytes = bodyLeft > 0 ? runBytes : 0;
     ctx.fireChannelRead(bytes);
-    giveNamedBack();
+    giveHeapBack();
   }
 
   /** Whether a frame that ends at a place may be decoded; if not, all but its last byte is read. */
-  private boolean isNamedAdmitted(ChannelHandlerContext ctx, ByteBuf bytes, int end) {
-    if (!namedAdmitted) {
-      Runnable admitted = () -> namedAdmitted(ctx);
-      if (namedTaken > 0) {
+  private boolean mayDecode(ChannelHandlerContext ctx, ByteBuf bytes, int end) {
+    if (!hasHeap) {
+      if (heapTaken > 0) {
         forward(ctx, bytes, end - 1); // what was complete counts as what it is from now on
       }
       if (off) {
@@ -167,30 +179,55 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
         forward(ctx, bytes, end - 1);
         return false;
       }
-      waiting = !named.take(namedBytes, admitted);
-      if (waiting) {
-        waitingForNamed = admitted;
-        pauseReading(true);
-        forward(ctx, bytes, end - 1);
-        return off;
+      Runnable admitted = () -> heapAdmitted(ctx);
+      if (!decoded.take(heapBytes, admitted)) {
+        waitingForHeap = admitted;
+        return waitAt(ctx, bytes, end - 1);
       }
-      namedTaken += namedBytes;
+      hasHeap = true;
+      if (!takesTurn(ctx)) {
+        boolean goesOn = waitAt(ctx, bytes, end - 1);
+        heapTaken += heapBytes;
+        return goesOn;
+      }
+      heapTaken += heapBytes;
+    } else if (!hasTurn && !takesTurn(ctx)) {
+      return waitAt(ctx, bytes, end - 1);
     }
-    namedAdmitted = false;
-    namedBytes = 0;
+    hasHeap = false;
+    hasTurn = false;
+    heapBytes = 0;
     return true;
   }
 
-  private void namedAdmitted(ChannelHandlerContext ctx) {
+  private boolean takesTurn(ChannelHandlerContext ctx) {
+    hasTurn = turns.take(heapBytes, () -> turnCame(ctx));
+    return hasTurn;
+  }
+
+  /** Reads nothing more, and hands on what lies before a place; whether the connection is over. */
+  private boolean waitAt(ChannelHandlerContext ctx, ByteBuf bytes, int at) {
+    waiting = true;
+    pauseReading(true);
+    forward(ctx, bytes, at);
+    return off;
+  }
+
+  private void turnCame(ChannelHandlerContext ctx) {
+    hasTurn = true;
+    resume(ctx);
+  }
+
+  private void heapAdmitted(ChannelHandlerContext ctx) {
     try {
       ctx.executor()
           .execute(
               () -> {
-                waitingForNamed = null;
-                namedTaken += namedBytes;
-                namedAdmitted = true;
+                waitingForHeap = null;
+                heapTaken += heapBytes;
+                hasHeap = true;
                 if (ctx.isRemoved()) {
-                  giveNamedBack();
+                  giveHeapBack();
                 } else {
                   resume(ctx);
                 }
@@ -200,11 +237,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private void giveNamedBack() {
-    int taken = namedTaken;
-    namedTaken = 0;
+  private void giveHeapBack() {
+    int taken = heapTaken;
+    heapTaken = 0;
     if (taken > 0) {
-      named.giveBack(taken);
+      decoded.giveBack(taken);
     }
   }
 
@@ -213,7 +250,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     int first = at - bytes.readerIndex();
     if (first > 0) {
       ctx.fireChannelRead(bytes.readRetainedSlice(first));
-      giveNamedBack();
+      giveHeapBack();
     }
   }
 
@@ -223,7 +260,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     headBytes = 0;
     length = 0;
     runBytes = 0;
-    namedBytes = 0;
+    heapBytes = 0;
     if (frameLength < FRAME_BYTES || frameLength > maxFrameBytes - LENGTH_BYTES) {
       off = true;
       return false;
@@ -232,9 +269,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     if (credit == null) {
       return false;
     }
-    if (frameLength > RangesHeap.FEW_BYTES && RangesHeap.names(type)) {
-      namedBytes = RangesHeap.most(frameLength);
-    }
+    heapBytes = FrameHeap.most(type, frameLength);
     if (type == FrameType.PUBLISH.code()) {
       runBytes = frameLength - FRAME_BYTES;
       return !covered();
@@ -408,11 +443,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       reserved = null;
     }
     giveBack();
-    Runnable waiter = waitingForNamed;
-    if (waiter != null) {
-      named.cancel(waiter); // if it was admitted meanwhile, its task gives that back
+    Runnable forHeap = waitingForHeap;
+    if (forHeap != null) {
+      decoded.cancel(forHeap); // if it was admitted meanwhile, its task gives that back
     }
-    giveNamedBack();
+    giveHeapBack();
     held.forEach(ByteBuf::release);
     held.clear();
   }

@@ -19,7 +19,7 @@ final class SentMessages {
   /**
    * The run itself, as nearly always; else a copy in which these properties are missing.
    *
-   * @param run whose messages are whole; taken over
+   * @param run whose messages are whole; taken over, unless this throws
    */
   static ByteBuf of(ByteBuf run, int count, ByteBufAllocator allocator) {
     ByteBuffer bytes = run.nioBuffer();
@@ -38,6 +38,16 @@ final class SentMessages {
 
   private static ByteBuf copy(ByteBuffer bytes, int count, ByteBufAllocator allocator) {
     ByteBuf copy = allocator.directBuffer(bytes.remaining(), bytes.remaining());
+    try {
+      write(bytes, count, copy);
+      return copy;
+    } catch (RuntimeException | Error e) {
+      copy.release();
+      throw e;
+    }
+  }
+
+  private static void write(ByteBuffer bytes, int count, ByteBuf copy) {
     int at = bytes.position();
     for (int i = 0; i < count; i++) {
       int length = bytes.getInt(at);
@@ -49,7 +59,6 @@ final class SentMessages {
       copy.writeBytes(message);
       at += LENGTH_BYTES + length;
     }
-    return copy;
   }
 
   private static ByteBuffer without(ByteBuffer message) {

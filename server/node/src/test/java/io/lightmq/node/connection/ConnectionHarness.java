@@ -49,7 +49,7 @@ final class ConnectionHarness {
     return SETTINGS.with(SETTINGS.counts().withOpenRequests(count));
   }
 
-  static final int NAMED = 1 << 20;
+  static final int DECODED = 1 << 20;
   static final UUID LINK = new UUID(1, 2);
 
   final List<Command> commands = new ArrayList<>();
@@ -59,7 +59,7 @@ final class ConnectionHarness {
   final DeliveryBudget deliveries = new DeliveryBudget(1 << 20);
   final FrameBudget commits = new FrameBudget(100 << 10);
   final FrameBudget requests = new FrameBudget(100 << 10);
-  final FrameBudget named = new FrameBudget(NAMED);
+  final FrameBudget decoded = new FrameBudget(DECODED);
   final ConnectionHeap heap = new ConnectionHeap(1 << 20);
   final OpenRequests open = new OpenRequests(1_000);
 
@@ -89,6 +89,15 @@ final class ConnectionHarness {
   }
 
   ConnectionHarness(ConnectionSettings settings, String remoteHost) {
+    this(settings, remoteHost, null);
+  }
+
+  /**
+   * A connection among others of its event loop.
+   *
+   * @param turns whose these share; null if it is alone
+   */
+  ConnectionHarness(ConnectionSettings settings, String remoteHost, DecodeTurns turns) {
     Door door =
         new Door(
             settings,
@@ -104,11 +113,11 @@ final class ConnectionHarness {
             deliveries,
             commits,
             requests,
-            named,
+            decoded,
             verbs(),
             heap,
             open);
-    connections = new Connections(door);
+    connections = turns == null ? new Connections(door) : new Connections(door, loop -> turns);
     channel = open(remoteHost);
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.shard.Command;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.FrameType;
 import io.lightmq.wire.entry.SequenceRange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -72,18 +73,18 @@ class NamedRangesTest {
       sent++;
     }
     assertThat(isReading()).isFalse();
-    assertThat(sent).isBetween(ConnectionHarness.NAMED / 4 / 40_000, 8);
+    assertThat(sent).isBetween(ConnectionHarness.DECODED / 4 / 40_000, 8);
     assertThat(harness.commands).hasSize(sent);
-    assertThat(harness.named.usedBytes()).isBetween(sent * 40_000L, sent * 41_000L);
+    assertThat(harness.decoded.usedBytes()).isBetween(sent * 40_000L, sent * 41_000L);
     carryOutAll();
     assertThat(isReading()).isTrue();
-    assertThat(harness.named.usedBytes()).isZero();
+    assertThat(harness.decoded.usedBytes()).isZero();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"acknowledge", "asked", "return", "begun", "commit"})
   void aFrameIsDecodedOnlyWhenThereIsRoomForWhatItBecomes(String kind) {
-    harness.named.keep(ConnectionHarness.NAMED - 40_000);
+    harness.decoded.keep(ConnectionHarness.DECODED - 40_000);
     ByteBuf both = encode(frame(kind, acked(1, 1_000)));
     ByteBuf behind = encode(new Frame.SetClientId(11, "c"));
     both.writeBytes(behind);
@@ -91,12 +92,12 @@ class NamedRangesTest {
     harness.sendBytes(both);
     assertThat(harness.commands).isEmpty();
     assertThat(isReading()).isFalse();
-    harness.named.giveBack(ConnectionHarness.NAMED - 40_000);
+    harness.decoded.giveBack(ConnectionHarness.DECODED - 40_000);
     harness.channel.runPendingTasks();
     assertThat(harness.commands).hasSize(2);
     assertThat(isReading()).isTrue();
     carryOutAll();
-    assertThat(harness.named.usedBytes()).isZero();
+    assertThat(harness.decoded.usedBytes()).isZero();
   }
 
   @Test
@@ -109,13 +110,13 @@ class NamedRangesTest {
     }
     for (int step = 1; step < all.readableBytes(); step += 7) {
       ByteBuf rest = all.copy();
-      harness.named.keep(ConnectionHarness.NAMED);
+      harness.decoded.keep(ConnectionHarness.DECODED);
       while (rest.isReadable()) {
         harness.sendBytes(rest.readBytes(Math.min(step, rest.readableBytes())));
       }
       rest.release();
       assertThat(harness.commands).isEmpty();
-      harness.named.giveBack(ConnectionHarness.NAMED);
+      harness.decoded.giveBack(ConnectionHarness.DECODED);
       harness.channel.runPendingTasks();
       assertThat(harness.commands)
           .extracting(each -> each.named().get(0).ranges().size())
@@ -123,7 +124,7 @@ class NamedRangesTest {
       assertThat(isReading()).isTrue();
       harness.commands.forEach(each -> each.peer().carriedOut());
       carryOutAll();
-      assertThat(harness.named.usedBytes()).isZero();
+      assertThat(harness.decoded.usedBytes()).isZero();
     }
     all.release();
   }
@@ -137,12 +138,12 @@ class NamedRangesTest {
     carryOutAll();
     assertThat(harness.commands).hasSize(1);
     carryOutAll();
-    assertThat(harness.named.usedBytes()).isZero();
+    assertThat(harness.decoded.usedBytes()).isZero();
   }
 
   @Test
   void acknowledgementsOfOneRangeNeverWait() {
-    harness.named.keep(2 * ConnectionHarness.NAMED);
+    harness.decoded.keep(2 * ConnectionHarness.DECODED);
     harness.send(frame("acknowledge", acked(1, 1)));
     Frame.Acked far =
         new Frame.Acked(Integer.MAX_VALUE, 1L << 40, List.of(new SequenceRange(9, 1L << 40, 9)));
@@ -156,10 +157,10 @@ class NamedRangesTest {
       for (int ranges : new int[] {0, 1, 2, 3, 10, 90}) {
         List<Frame.Acked> acked = acked(consumers, ranges);
         ByteBuf encoded = encode(new Frame.Begun(1, false, acked));
-        int most = RangesHeap.most(encoded.readableBytes() - 4);
+        int most = FrameHeap.most(FrameType.BEGUN.code(), encoded.readableBytes() - 4);
         encoded.release();
         harness.send(new Frame.Begun(1, false, acked));
-        assertThat(RangesHeap.of(harness.last(Command.Begun.class).named()))
+        assertThat(FrameHeap.of(harness.last(Command.Begun.class).named()))
             .as("%d consumers of %d ranges", consumers, ranges)
             .isLessThanOrEqualTo(Math.max(most, 512));
         harness.peer().carriedOut();
@@ -170,17 +171,17 @@ class NamedRangesTest {
 
   @Test
   void aConnectionThatEndsWhileItWaitsKeepsNothing() {
-    harness.named.keep(ConnectionHarness.NAMED);
+    harness.decoded.keep(ConnectionHarness.DECODED);
     harness.send(frame("begun", acked(1, 1_000)));
     assertThat(isReading()).isFalse();
     harness.channel.close();
-    harness.named.giveBack(ConnectionHarness.NAMED);
+    harness.decoded.giveBack(ConnectionHarness.DECODED);
     harness.channel.runPendingTasks();
-    assertThat(harness.named.usedBytes()).isZero();
+    assertThat(harness.decoded.usedBytes()).isZero();
     ConnectionHarness second = new ConnectionHarness().attached().producer();
-    second.named.keep(ConnectionHarness.NAMED);
+    second.decoded.keep(ConnectionHarness.DECODED);
     second.send(new Frame.Commit(10, 1, 1, List.of(staged()), acked(1, 1_000)));
-    second.named.giveBack(ConnectionHarness.NAMED); // admitted, and not told yet
+    second.decoded.giveBack(ConnectionHarness.DECODED); // admitted, and not told yet
     second.channel.close();
     second.channel.runPendingTasks();
     for (Command each : second.commands) {
@@ -189,7 +190,7 @@ class NamedRangesTest {
       }
       each.peer().letGo(each.named());
     }
-    assertThat(second.named.usedBytes()).isZero();
+    assertThat(second.decoded.usedBytes()).isZero();
     assertThat(second.commits.usedBytes()).isZero();
   }
 

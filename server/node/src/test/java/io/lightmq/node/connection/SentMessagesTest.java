@@ -4,16 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.shard.Command;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.MessageReader;
 import io.lightmq.wire.entry.MessageWriter;
+import io.lightmq.wire.entry.SequenceRange;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** No client says what only the provider may say. */
 class SentMessagesTest {
@@ -95,6 +101,83 @@ class SentMessagesTest {
               run.messages().release();
             });
     assertThat(harness.commits.usedBytes()).isZero();
+  }
+
+  /** Has memory for so many copies and no more, and remembers these. */
+  private static final class Scarce extends AbstractByteBufAllocator {
+    private final List<ByteBuf> copies = new ArrayList<>();
+    private final int most;
+
+    Scarce(int most) {
+      super(true);
+      this.most = most;
+    }
+
+    @Override
+    protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+      return UnpooledByteBufAllocator.DEFAULT.heapBuffer(initialCapacity, maxCapacity);
+    }
+
+    @Override
+    protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+      if (initialCapacity != maxCapacity) { // of another frame
+        return UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
+      }
+      if (copies.size() == most) {
+        throw new OutOfMemoryError("of direct memory, in a test");
+      }
+      ByteBuf copy = UnpooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
+      copies.add(copy);
+      return copy;
+    }
+
+    @Override
+    public boolean isDirectBufferPooled() {
+      return false;
+    }
+  }
+
+  private static ConnectionHarness with(Scarce memory) {
+    ConnectionHarness scarce = new ConnectionHarness();
+    scarce.channel.config().setAllocator(memory);
+    return scarce.attached().producer();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void aTransactionForWhoseCopiesThereIsNoMemoryKeepsNone(int copies) {
+    Scarce memory = new Scarce(copies);
+    ConnectionHarness scarce = with(memory);
+    List<ByteBuf> sent = List.of(mixed(), mixed(), mixed());
+    ByteBuf frame =
+        FrameCodec.encode(
+            new Frame.Commit(
+                9,
+                1,
+                5,
+                sent.stream().map(run -> new Frame.StagedRun(40, true, 3, run)).toList(),
+                List.of(new Frame.Acked(1, 1, List.of(new SequenceRange(0, 1, 2))))),
+            UnpooledByteBufAllocator.DEFAULT);
+    scarce.sendBytes(frame);
+    assertThat(scarce.commands).as("a detach only").noneMatch(Command.Commit.class::isInstance);
+    assertThat(scarce.channel.isActive()).isFalse();
+    scarce.channel.finishAndReleaseAll();
+    assertThat(scarce.commits.usedBytes()).isZero();
+    assertThat(memory.copies).hasSize(copies).allMatch(copy -> copy.refCnt() == 0);
+    assertThat(frame.refCnt()).isZero();
+  }
+
+  @Test
+  void norDoesARun() {
+    ConnectionHarness scarce = with(new Scarce(0));
+    ByteBuf frame =
+        FrameCodec.encode(
+            new Frame.Publish(9, 40, 5, 3, mixed()), UnpooledByteBufAllocator.DEFAULT);
+    scarce.sendBytes(frame);
+    assertThat(scarce.commands).noneMatch(Command.Publish.class::isInstance);
+    assertThat(scarce.channel.isActive()).isFalse();
+    scarce.channel.finishAndReleaseAll();
+    assertThat(frame.refCnt()).isZero();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.lightmq.core.storage.segment;
 
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.EntrySalvage;
 import io.lightmq.core.storage.NoFileHandleException;
 import io.lightmq.core.storage.ReadFailures;
 import io.lightmq.core.storage.segment.DestagePlan.JournalBytes;

@@ -1,9 +1,10 @@
 package io.lightmq.core.storage.segment;
 
+import io.lightmq.core.storage.ExplainedFailure;
 import java.io.IOException;
 
 /** Why a read of a segment failed other than by the device. */
-public abstract sealed class SegmentException extends IOException {
+public abstract sealed class SegmentException extends IOException implements ExplainedFailure {
   private SegmentException(String message) {
     super(message);
   }

@@ -1,6 +1,7 @@
 package io.lightmq.core.storage.segment;
 
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.EntrySalvage;
 import io.lightmq.core.storage.ReadFailures;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MalformedMessageException;
@@ -323,7 +324,7 @@ public final class SegmentReader implements Closeable {
           EntrySalvage.read(segment::read, span.address(), span.bytes(), segment.address());
       long previous = span.firstSequence() - 1;
       int end = 0;
-      EntrySalvage.Sought sought = EntrySalvage.sought(piece, span, settings.maxEntryBytes());
+      EntrySalvage.Sought sought = sought(span);
       for (EntrySalvage.Intact each : EntrySalvage.find(all, sought)) {
         if (each.at() != end) {
           checkUnwanted(segment, span, previous + 1, each.sequence() - 1);
@@ -350,6 +351,16 @@ public final class SegmentReader implements Closeable {
       }
       next = Math.max(next, span.lastSequence() + 1);
       return next <= to;
+    }
+
+    private EntrySalvage.Sought sought(Span span) {
+      return new EntrySalvage.Sought(
+          piece.destinationId(),
+          piece.lane(),
+          piece.holderId(),
+          span.firstSequence(),
+          span.lastSequence(),
+          settings.maxEntryBytes());
     }
 
     private void checkUnwanted(SegmentFiles.Reference segment, Span span, long first, long last)

@@ -1,0 +1,311 @@
+package io.lightmq.node.connection;
+
+import static io.lightmq.node.connection.ConnectionHarness.queue;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.lightmq.core.shard.Command;
+import io.lightmq.core.shard.Peer;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.FrameType;
+import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.SequenceRange;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What frames take of the heap is reckoned before they are decoded, and until they are done. */
+class FrameHeapTest {
+  private static final ConnectionSettings MANY =
+      ConnectionHarness.openRequests(16_384);
+  private static final int CHARS = 10_000;
+  private static final String LONG = "x".repeat(CHARS);
+
+  private ConnectionHarness harness = new ConnectionHarness(MANY, "127.0.0.1").attached();
+
+  private static ByteBuf encode(Frame frame) {
+    return FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT);
+  }
+
+  // ---- pulls ----
+
+  private static Frame.Pull pulls(int count) {
+    List<Frame.PullOne> all = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      all.add(new Frame.PullOne(1, i % 100, 1, 1, 0));
+    }
+    return new Frame.Pull(all);
+  }
+
+  @Test
+  void pullsAreDecodedOnlyWhenThereIsRoomForThem() {
+    harness.decoded.keep(ConnectionHarness.DECODED - 40_000);
+    harness.send(pulls(2_000));
+    assertThat(harness.commands).isEmpty();
+    assertThat(harness.isReading()).isFalse();
+    harness.decoded.giveBack(ConnectionHarness.DECODED - 40_000);
+    harness.channel.runPendingTasks();
+    assertThat(harness.commands).hasSize(2_000);
+  }
+
+  @Test
+  void pullsTakeTheirHeapUntilTheLastOfTheirFrameIsCarriedOut() {
+    harness.send(pulls(2_000));
+    harness.send(pulls(1));
+    long taken = harness.decoded.usedBytes();
+    assertThat(taken).isBetween(2_000 * 100L, 2_000 * 200L);
+    assertThat(harness.isReading()).isFalse();
+    Peer peer = harness.peer();
+    int carriedOut = 0;
+    for (; carriedOut < 1_999; carriedOut++) {
+      peer.carriedOut();
+    }
+    assertThat(harness.decoded.usedBytes()).isEqualTo(taken);
+    peer.carriedOut();
+    assertThat(harness.decoded.usedBytes()).isZero();
+    harness.channel.runPendingTasks();
+    assertThat(harness.isReading()).isTrue();
+  }
+
+  @Test
+  void theHeapOfPullsIsGivenBackWhenTheyAreCarriedOutAfterTheirConnection() {
+    harness.send(pulls(100));
+    Peer peer = harness.peer();
+    harness.channel.close();
+    assertThat(harness.decoded.usedBytes()).isPositive();
+    for (int i = 0; i < 100; i++) {
+      peer.carriedOut();
+    }
+    assertThat(harness.decoded.usedBytes()).isZero();
+  }
+
+  // ---- texts ----
+
+  /** Frames with a long text. */
+  enum Text {
+    CLIENT_ID,
+    UNSUBSCRIBE,
+    SELECTOR,
+    SUBSCRIPTION,
+    ASKED_CAUSE,
+    CAUSE,
+    VERB,
+    ARGUMENTS
+  }
+
+  private static Frame frame(Text text, int correlation, String chars) {
+    return switch (text) {
+      case CLIENT_ID -> new Frame.SetClientId(correlation, chars);
+      case UNSUBSCRIBE -> new Frame.Unsubscribe(correlation, chars);
+      case SELECTOR -> consumer(correlation, null, chars);
+      case SUBSCRIPTION -> consumer(correlation, chars, null);
+      case ASKED_CAUSE -> new Frame.Return(correlation, List.of(), true, cause(chars));
+      case CAUSE -> new Frame.Return(0, List.of(), true, cause(chars));
+      case VERB -> new Frame.Admin(correlation, "destination." + chars, Map.of());
+      case ARGUMENTS -> new Frame.Admin(correlation, "user.add", Map.of("name", chars, "b", "c"));
+    };
+  }
+
+  private static String cause(String chars) {
+    return chars.substring(0, Math.min(chars.length(), Protocol.MAX_CAUSE_CHARS));
+  }
+
+  private static Frame consumer(int correlation, String subscription, String selector) {
+    return new Frame.AttachConsumer(
+        correlation,
+        correlation,
+        1,
+        queue("q"),
+        Frame.Subscribe.QUEUE,
+        subscription,
+        selector,
+        false,
+        false);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aLongTextTakesItsHeapUntilItsRequestIsAnswered(Text text) throws Exception {
+    harness = new ConnectionHarness(MANY, "127.0.0.1").attached("admin");
+    Peer peer = sendAndFind(frame(text, 9, LONG));
+    int chars = text == Text.CAUSE || text == Text.ASKED_CAUSE ? 1_024 : CHARS;
+    assertThat(harness.decoded.usedBytes()).isBetween(2L * chars, 2L * chars + 1_000);
+    if (text == Text.CAUSE) {
+      peer.carriedOut();
+    } else {
+      peer.reply(9, new Peer.Reply.Ok());
+      harness.sent();
+    }
+    assertThat(harness.decoded.usedBytes()).isZero();
+    assertThat(harness.isReading()).isTrue();
+  }
+
+  private Peer sendAndFind(Frame frame) {
+    if (harness.commands.isEmpty()) {
+      harness.send(new Frame.Acknowledge(0, List.of()));
+    }
+    Peer peer = harness.peer();
+    peer.carriedOut();
+    harness.send(frame);
+    return peer;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aShortTextIsCountedByItsNumber(Text text) throws Exception {
+    harness = new ConnectionHarness(MANY, "127.0.0.1").attached("admin");
+    sendAndFind(frame(text, 9, "short"));
+    assertThat(harness.decoded.usedBytes()).isLessThan(500);
+  }
+
+  @Test
+  void aConnectionIsNotReadWhileItsTextsTakeItsShare() {
+    int sent = 0;
+    while (harness.isReading() && sent < 100) {
+      harness.send(new Frame.SetClientId(10 + sent, LONG));
+      sent++;
+    }
+    assertThat(sent).isEqualTo(ConnectionHarness.DECODED / 4 / (2 * CHARS) + 1);
+    Peer peer = harness.peer();
+    for (int i = 0; i < sent; i++) {
+      peer.reply(10 + i, new Peer.Reply.Ok());
+    }
+    harness.sent();
+    assertThat(harness.isReading()).isTrue();
+    assertThat(harness.decoded.usedBytes()).isZero();
+  }
+
+  @Test
+  void aConnectionThatEndsTakesNoHeapForItsTexts() {
+    harness.send(new Frame.SetClientId(10, LONG));
+    harness.channel.close();
+    harness.channel.runPendingTasks();
+    assertThat(harness.decoded.usedBytes()).isZero();
+  }
+
+  @Test
+  void aCorrelationStandsForOneLongText() {
+    harness.send(new Frame.SetClientId(10, LONG));
+    harness.send(new Frame.SetClientId(10, LONG));
+    assertThat(harness.goodbye().text()).contains("correlation 10 is in use");
+    assertThat(harness.decoded.usedBytes()).isZero();
+  }
+
+  // ---- what is reckoned before a frame is decoded ----
+
+  private static List<Frame> worst(FrameType type, int parts) {
+    String ascii = "y".repeat(parts * 5);
+    String wide = "\u00e4".repeat(parts * 3);
+    return switch (type) {
+      case ACKNOWLEDGE ->
+          List.of(
+              new Frame.Acknowledge(0, acked(1, parts)),
+              new Frame.Acknowledge(0, acked(parts, 1)),
+              new Frame.Acknowledge(0, acked(parts, 0)));
+      case RETURN ->
+          List.of(
+              new Frame.Return(0, acked(parts, 1), true, cause(wide)),
+              new Frame.Return(0, acked(1, parts), true, null));
+      case BEGUN -> List.of(new Frame.Begun(1, true, acked(parts, 1)));
+      case COMMIT -> List.of(new Frame.Commit(9, 1, 1, List.of(), acked(parts, 1)));
+      case PULL -> List.of(pulls(parts));
+      case ADMIN -> List.of(new Frame.Admin(9, wide, arguments(parts)), admin(ascii));
+      case SET_CLIENT_ID ->
+          List.of(new Frame.SetClientId(9, ascii), new Frame.SetClientId(9, wide));
+      case UNSUBSCRIBE -> List.of(new Frame.Unsubscribe(9, wide));
+      case ATTACH -> List.of(new Frame.Attach(9, new UUID(1, 2), 1, 1, wide));
+      case ATTACH_CONSUMER -> List.of(consumer(9, wide, ascii));
+      case GOODBYE -> List.of(new Frame.Goodbye(io.lightmq.wire.entry.FaultCode.OK, cause(wide)));
+      case ATTACH_PRODUCER -> List.of(new Frame.AttachProducer(9, 1, 1, queue(name(wide))));
+      case DELETE_TEMPORARY -> List.of(new Frame.DeleteTemporary(9, queue(name(wide))));
+      case OPEN_SESSION -> List.of(new Frame.OpenSession(9, 1));
+      case CLOSE_SESSION -> List.of(new Frame.CloseSession(9, 1));
+      case DETACH_PRODUCER -> List.of(new Frame.DetachProducer(1));
+      case DETACH_CONSUMER -> List.of(new Frame.DetachConsumer(9, 1));
+      case CREATE_TEMPORARY ->
+          List.of(
+              new Frame.CreateTemporary(
+                  9, io.lightmq.wire.entry.DestinationKind.TEMPORARY_QUEUE, 1));
+      case HEARTBEAT -> List.of(new Frame.Heartbeat());
+      case PUBLISH -> List.of(new Frame.Publish(9, 1, 1, 1, ConnectionHarness.run(parts + 100)));
+      // Before authentication a frame has at most 16 KiB, and such connections are few.
+      case HELLO, AUTH_START, AUTH_RESPONSE -> List.of();
+      default -> {
+        assertThat(type.isFrom(FrameType.Sender.CLIENT)).as("%s", type).isFalse();
+        yield List.of();
+      }
+    };
+  }
+
+  private static Frame admin(String text) {
+    return new Frame.Admin(9, "user.add", Map.of("name", text));
+  }
+
+  private static String name(String of) {
+    return of.substring(0, Math.min(of.length(), 200));
+  }
+
+  private static Map<String, String> arguments(int count) {
+    Map<String, String> all = new LinkedHashMap<>();
+    for (int i = 0; i < Math.min(count, Protocol.MAX_ARGUMENTS); i++) {
+      all.put(Integer.toString(i, 36), "");
+    }
+    return all;
+  }
+
+  private static List<Frame.Acked> acked(int consumers, int ranges) {
+    List<SequenceRange> each = Collections.nCopies(ranges, new SequenceRange(0, 1, 1));
+    return Collections.nCopies(consumers, new Frame.Acked(1, 1, each));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3, 7, 20, 100, 1_000, 8_000})
+  void noFrameTakesMoreThanIsReckoned(int parts) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long self = Thread.currentThread().getId();
+    for (FrameType type : FrameType.values()) {
+      for (Frame frame : worst(type, parts)) {
+        ByteBuf bytes = encode(frame);
+        ByteBuf whole = Unpooled.wrappedBuffer(bytes.copy());
+        bytes.release();
+        int length = whole.readInt();
+        int start = whole.readerIndex();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) { // the first time classes are loaded
+          whole.readerIndex(start);
+          long before = threads.getThreadAllocatedBytes(self);
+          Frame decoded = FrameCodec.decode(whole);
+          least = Math.min(least, threads.getThreadAllocatedBytes(self) - before);
+          FrameCodec.release(decoded);
+        }
+        assertThat(least)
+            .as("%s of %d bytes", type, length)
+            .isLessThan(Math.max(FrameHeap.most(type.code(), length), 1_024) + 1_024);
+        whole.release();
+      }
+    }
+  }
+
+  @Test
+  void aVerbHasAFewArgumentsOnly() {
+    Map<String, String> many = new LinkedHashMap<>();
+    for (int i = 0; i <= Protocol.MAX_ARGUMENTS; i++) {
+      many.put("a" + i, "");
+    }
+    harness.send(new Frame.Admin(9, "user.add", many));
+    assertThat(harness.goodbye().text()).contains("257 arguments", "the limit is 256");
+    assertThat(harness.commands).noneMatch(Command.Admin.class::isInstance);
+  }
+}
