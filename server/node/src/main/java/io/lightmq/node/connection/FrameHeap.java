@@ -117,6 +117,8 @@ final class FrameHeap {
 
   /** What is counted for a verb with so many arguments, and texts of so many characters. */
   static int ofVerb(int arguments, long chars) {
-    return arguments <= 1 ? ofTexts(chars) : (int) (ARGUMENT * arguments + CHAR * chars);
+    return arguments <= 1
+        ? ofTexts(chars)
+        : (int) Math.min(Integer.MAX_VALUE, (long) ARGUMENT * arguments + CHAR * chars);
   }
 }

@@ -30,8 +30,7 @@ class DecodeTurnsTest {
   private final ConnectionHarness attacker = connection();
 
   private ConnectionHarness connection() {
-    ConnectionSettings many =
-        ConnectionHarness.openRequests(16_384);
+    ConnectionSettings many = ConnectionHarness.openRequests(16_384);
     return new ConnectionHarness(many, "127.0.0.1", turns);
   }
 

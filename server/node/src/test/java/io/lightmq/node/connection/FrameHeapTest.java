@@ -28,8 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What frames take of the heap is reckoned before they are decoded, and until they are done. */
 class FrameHeapTest {
-  private static final ConnectionSettings MANY =
-      ConnectionHarness.openRequests(16_384);
+  private static final ConnectionSettings MANY = ConnectionHarness.openRequests(16_384);
   private static final int CHARS = 10_000;
   private static final String LONG = "x".repeat(CHARS);
 
