@@ -5,7 +5,6 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.Filter;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationName;
-import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -105,18 +104,7 @@ final class DelayedRuns {
       DestinationName name = hour < 0 ? null : DueHour.name(hour, named.id());
       more += name == null || isKnown(name, missing) ? 0 : 1;
     }
-    int hours = delays.hours() + missing.size();
-    if (more > 0 && hours + more > Delays.MAX_HOURS) {
-      throw new Refusal(
-          FaultCode.LIMIT_REACHED,
-          "delayed messages wait for "
-              + hours
-              + " different hours, counted for each destination, and these would be "
-              + more
-              + " more; the limit is "
-              + Delays.MAX_HOURS
-              + ": send with delays that end in fewer different hours, or when some are over");
-    }
+    delays.room().check(named.id(), missing.size(), more);
   }
 
   private boolean isKnown(DestinationName name, Map<DestinationName, MissingQueue> missing) {

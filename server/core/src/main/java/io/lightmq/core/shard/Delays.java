@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * of hours that are not near cost no heap beyond the cursors; those of a near hour cost 12 bytes
  * each.
  *
- * <p>There are {@value #MAX_HOURS} holders at most, each with some 3.4 KB of heap; a message that
+ * <p>There are {@value HourRoom#MAX_HOURS} holders at most, see {@link HourRoom}; a message that
  * needs another one is refused. A turn moves 256 messages at most and looks only at holders with
  * something due, so that holders cost time only when they are due.
  *
@@ -57,12 +57,6 @@ final class Delays {
   private static final int SLICES_PER_TURN = 4;
   private static final int MOVES_PER_TURN = 256;
 
-  /**
-   * Holders at a time: not quite two destinations with messages for each of the 8,760 hours of a
-   * year, or any others.
-   */
-  static final int MAX_HOURS = 16_384;
-
   /** Holders that are looked at once a second whether they are done with. */
   private static final int CHECKS = 1_024;
 
@@ -84,6 +78,7 @@ final class Delays {
   private final Counters counters;
   private final TurnTime time;
   private final Runnable wake;
+  private final HourRoom room;
 
   /** All hours that have a holder, by the holder's id. */
   private final Map<Long, DueHour> hours = new LinkedHashMap<>();
@@ -116,7 +111,8 @@ final class Delays {
       DeadLetters deadLetters,
       Counters counters,
       TurnTime time,
-      Runnable wake) {
+      Runnable wake,
+      HourRoom room) {
     this.state = state;
     this.subscribing = subscribing;
     this.reads = reads;
@@ -126,6 +122,7 @@ final class Delays {
     this.counters = counters;
     this.time = time;
     this.wake = wake;
+    this.room = room;
   }
 
   /** Finds the holders that a start has recovered. */
@@ -139,15 +136,16 @@ final class Delays {
     DueHour hour = DueHour.of(holder);
     if (hour != null) {
       hours.put(holder.id(), hour);
+      room.came(hour);
       later.add(hour);
       checked.add(hour);
     }
     return hour;
   }
 
-  /** How many hours have a holder, counted for each destination. */
-  int hours() {
-    return hours.size();
+  /** How many hours may have a holder. */
+  HourRoom room() {
+    return room;
   }
 
   /** Messages were put under a holder, which may be new. */
@@ -349,6 +347,7 @@ final class Delays {
       if (isDone(hour)) {
         deleted++;
         hours.remove(hour.holder().id());
+        room.went(hour);
         look(hour, Long.MAX_VALUE);
         unread.remove(hour);
         later.remove(hour);

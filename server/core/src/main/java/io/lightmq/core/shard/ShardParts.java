@@ -136,7 +136,16 @@ final class ShardParts {
             BrokerSettings.longestMessage(settings.memory().windowBytes(), settings.journal()));
     this.delays =
         new Delays(
-            state, subscribing, reads, later, mover, deadLetters, counters, time, later::wake);
+            state,
+            subscribing,
+            reads,
+            later,
+            mover,
+            deadLetters,
+            counters,
+            time,
+            later::wake,
+            new HourRoom(settings.memory().namedBytes()));
     landing.holders(delays::came);
     this.retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
     VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
