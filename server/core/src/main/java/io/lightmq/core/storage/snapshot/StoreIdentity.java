@@ -189,8 +189,7 @@ public final class StoreIdentity {
     byte[] key = new byte[KEY_BYTES];
     bytes.get(KEY_AT, key);
     int flags = bytes.getInt(12) & USED;
-    UUID member =
-        new UUID(bytes.getLong(MEMBER_AT), bytes.getInt(MEMBER_AT + 8) & 0xFFFFFFFFL);
+    UUID member = new UUID(bytes.getLong(MEMBER_AT), bytes.getInt(MEMBER_AT + 8) & 0xFFFFFFFFL);
     if (member.getMostSignificantBits() == 0 && member.getLeastSignificantBits() == 0) {
       member = newMemberId(newId);
       write(disk, id, key, member, flags);
