@@ -23,6 +23,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What decides for a shard while this node leads: sessions, delivery, intake, moves, delays and
@@ -32,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Owner {
+  private static final Logger log = LoggerFactory.getLogger(Owner.class);
+
   private final Replica replica;
   private final Member member;
   private final Journal journal;
@@ -224,8 +228,7 @@ final class Owner {
             new DamagedAdministration(state, delays, recorder, later, ready, turns),
             new LinkAdministration(state, sessions, recorder, later, time, turns),
             settings.maxBatchBytes());
-    this.commands =
-        new Commands(sessions, intake, consuming, administration, recorder, unforeseen);
+    this.commands = new Commands(sessions, intake, consuming, administration, recorder, unforeseen);
     DeliveryDecisions decisions =
         new DeliveryDecisions(
             recorder, dispatcher, deadLetters, settingAside, ready, counters, time, later::soon);
@@ -380,6 +383,46 @@ final class Owner {
     if (runner.isLeading()) { // nothing is recorded behind the record of an orderly stop
       parts.forEach(TurnPart::tick);
     }
+  }
+
+  /** So much room is on the disk: refuses persistent messages while it is too little. */
+  void sawDisk(BrokerMetrics.DiskUse use) {
+    Checkpoints checkpoints = replica.checkpoints();
+    long least = member.settings().disk().minFreeBytes();
+    boolean full = use.usableBytes() < least || checkpoints.outOfRoom();
+    if (full != placing.diskFull()) {
+      log.warn(
+          "{} bytes are free, the limit is {}{}: persistent messages are {}",
+          use.usableBytes(),
+          least,
+          checkpoints.outOfRoom() ? ", and a checkpoint found no room" : "",
+          full ? "refused" : "taken again");
+    }
+    if (full) {
+      checkpoints.lookForDeadBytes(
+          dead -> {
+            if (dead > least / 8) {
+              checkpoints.want();
+            }
+          });
+    }
+    placing.diskFull(full);
+    metrics.disk(use);
+  }
+
+  /** Wants a checkpoint if half of the segments is needed by nobody. */
+  void reclaimIfWorthIt() {
+    Checkpoints checkpoints = replica.checkpoints();
+    checkpoints.lookForDeadBytes(
+        dead -> {
+          long all = 0;
+          for (var segment : replica.segments().segments()) {
+            all += segment.entryBytes();
+          }
+          if (dead > 0 && dead >= all / 2) {
+            checkpoints.want();
+          }
+        });
   }
 
   /** Whether runs wait for memory. */

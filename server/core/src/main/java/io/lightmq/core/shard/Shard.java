@@ -377,14 +377,15 @@ final class Shard implements ShardBatch.Observer {
     int idle = member.settings().intervals().idleReclaimMillis();
     if (leading != null && idle > 0 && member.time().nanos() - reclaimAtNanos >= 0) {
       reclaimLater();
-      reclaimIfWorthIt();
+      leading.reclaimIfWorthIt();
     }
     member.destage().execute(this::lookAtDisk);
     loop.schedule(TICK_NANOS, this::tick);
   }
 
   private void reclaimLater() {
-    reclaimAtNanos = member.time().nanos() + member.settings().intervals().idleReclaimMillis() * 1_000_000L;
+    reclaimAtNanos =
+        member.time().nanos() + member.settings().intervals().idleReclaimMillis() * 1_000_000L;
   }
 
   /** Takes a slice of the metrics; another turn goes on, behind whatever waits. */
@@ -418,27 +419,11 @@ final class Shard implements ShardBatch.Observer {
     loop.execute(() -> replica().checkpoints().want());
   }
 
-  private void reclaimIfWorthIt() {
-    Replica there = replica();
-    there
-        .checkpoints()
-        .lookForDeadBytes(
-            dead -> {
-              long all = 0;
-              for (var segment : there.segments().segments()) {
-                all += segment.entryBytes();
-              }
-              if (dead > 0 && dead >= all / 2) {
-                there.checkpoints().want();
-              }
-            });
-  }
-
   private void lookAtDisk() {
     try {
-      long usable = member.disk().usableBytes();
-      long total = member.disk().totalBytes();
-      loop.execute(() -> sawDisk(new BrokerMetrics.DiskUse(usable, total)));
+      BrokerMetrics.DiskUse use =
+          new BrokerMetrics.DiskUse(member.disk().usableBytes(), member.disk().totalBytes());
+      loop.execute(() -> sawDisk(use));
     } catch (IOException e) {
       log.warn("The room on the disk cannot be read", e);
     }
@@ -447,30 +432,9 @@ final class Shard implements ShardBatch.Observer {
   private void sawDisk(BrokerMetrics.DiskUse use) {
     disk = use;
     Owner leading = owner;
-    if (leading == null) {
-      return;
+    if (leading != null) {
+      leading.sawDisk(use);
     }
-    Checkpoints checkpoints = replica().checkpoints();
-    long least = member.settings().disk().minFreeBytes();
-    boolean full = use.usableBytes() < least || checkpoints.outOfRoom();
-    if (full != leading.placing().diskFull()) {
-      log.warn(
-          "{} bytes are free, the limit is {}{}: persistent messages are {}",
-          use.usableBytes(),
-          least,
-          checkpoints.outOfRoom() ? ", and a checkpoint found no room" : "",
-          full ? "refused" : "taken again");
-    }
-    if (full) {
-      checkpoints.lookForDeadBytes(
-          dead -> {
-            if (dead > least / 8) {
-              checkpoints.want();
-            }
-          });
-    }
-    leading.placing().diskFull(full);
-    leading.metrics().disk(use);
   }
 
   // ---- end ----

@@ -216,7 +216,8 @@ class PlanTest {
 
   private void commit(Command.Commit command) {
     PeerSession session = ((Sessions) field(parts(), "sessions")).find(peer);
-    Transactions transactions = (Transactions) field(((Intake) field(parts(), "intake")), "transactions");
+    Transactions transactions =
+        (Transactions) field(((Intake) field(parts(), "intake")), "transactions");
     changesNothing(Planned.COMMIT, () -> transactions.plan(session, session.link(), command));
     h.broker.submit(command);
     number = command.number();
@@ -332,7 +333,9 @@ class PlanTest {
             List.of()));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.TRANSACTION_ROLLED_BACK);
     assertThat(destinations()).isEqualTo(before);
-    assertThat(((Recorder) field(parts(), "recorder")).changes()).as("only the refusal").isEqualTo(epoch + 1);
+    assertThat(((Recorder) field(parts(), "recorder")).changes())
+        .as("only the refusal")
+        .isEqualTo(epoch + 1);
     h.close();
   }
 }
