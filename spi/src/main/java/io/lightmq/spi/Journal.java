@@ -2,6 +2,7 @@ package io.lightmq.spi;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.Executor;
 
 /**
  * The ordered, durable sequence of batches of one shard.
@@ -9,10 +10,33 @@ import java.nio.ByteBuffer;
  * <p>An <em>offset</em> is a place in a journal: batches lie back to back in offset order, each
  * with its header. One thread, the shard's, calls {@link #append}; marks may be read by any thread.
  *
+ * <p>A node <em>leads</em> or <em>follows</em>. It follows when {@link #start} returns. It leads
+ * from {@link Listener#leader} on, and appends; it follows again from {@link Listener#follower} or
+ * {@link Listener#lost} on, and is shown by {@link Listener#committed} what the leader appended.
+ * This may go back and forth any number of times. A local journal leads at once and for good.
+ *
+ * <pre>
+ * appended ─── taken ──────── the batch's bytes may be used again: room for the next ones
+ *          └── written ─────── visible, and receipts of the tiers that wait for no force
+ *              ├── readable ── read(offset) gives the bytes
+ *              └── durable ─── receipts of the tier high; in a cluster that is: committed
+ * </pre>
+ *
+ * <p>In a local journal a batch is taken and readable when it is written, and durable when it is
+ * forced. In a cluster it is taken when it is sent, written and durable when it is committed, and
+ * readable a little later.
+ *
  * <p>A failed write or force ends a journal for good: it tells {@link Listener#failed} once, and
  * every later append is answered {@link Outcome#REFUSED}. Nothing is ever retried.
  */
 public interface Journal extends AutoCloseable {
+
+  /**
+   * A follower is ahead of its shard by so many bytes at most: the journal hands no more committed
+   * batches over until the shard has carried some out. So it is the journal that waits, with what
+   * it has in its files, and neither the shard nor the leader.
+   */
+  int AHEAD_BYTES = 16 << 20;
 
   /** What became of an appended batch. */
   enum Outcome {
@@ -20,7 +44,10 @@ public interface Journal extends AutoCloseable {
     DONE,
     /** Certainly not in the journal: the epoch has ended or the journal has failed. */
     REFUSED,
-    /** Perhaps in the journal: leadership or the device was lost while it was under way. */
+    /**
+     * Perhaps in the journal: leadership or the device was lost while it was under way. If it is
+     * there, a follower is shown it like any other.
+     */
     UNKNOWN
   }
 
@@ -37,7 +64,8 @@ public interface Journal extends AutoCloseable {
 
     /**
      * The bytes, in one or two pieces of which the first holds at least the header. They stay
-     * unchanged until {@link #written}; the journal writes only the header bytes.
+     * unchanged until {@link Journal#taken} has passed the batch or it is {@link #completed}; the
+     * journal writes only the header bytes.
      */
     ByteBuffer[] bytes();
 
@@ -55,8 +83,16 @@ public interface Journal extends AutoCloseable {
       return wantsForce() ? 1 : 0;
     }
 
+    /**
+     * The mark {@link Journal#taken} has passed the batch; not told if that is as it is written.
+     */
+    default void taken() {}
+
     /** The batch is written. Called before {@link #completed} and after the marks have moved. */
     void written();
+
+    /** The mark {@link Journal#readable} has passed it; not told if that is as it is written. */
+    default void readable() {}
 
     /** The batch has ended; called once, in offset order, after the marks have moved. */
     void completed(Outcome outcome);
@@ -72,36 +108,79 @@ public interface Journal extends AutoCloseable {
   /** How long this node's own device took to write and to force. */
   record Times(Calls writes, Calls forces) {}
 
-  /** Told about the life of the journal. */
-  interface Listener {
+  /** Takes batches that are in the journal. */
+  interface Replay {
     /**
-     * A batch that was found at start, in offset order, on the thread that called {@link #start}.
+     * A batch of the journal, in offset order, on the thread that asked for them.
      *
      * @param offset the offset of the batch's header
      * @param records the bytes behind the header, valid until the method returns
      */
     void replay(long offset, ByteBuffer records);
+  }
+
+  /**
+   * Told about the life of the journal: of what is found by {@link #start}, on the thread that
+   * calls it; of all else on the shard's loop, in order, through the executor that start was given.
+   */
+  interface Listener extends Replay {
+    /**
+     * This node leads: it may append from now on. All that is committed was told before.
+     *
+     * @param epoch which goes with every append (a Raft term; locally the number of the start);
+     *     higher than any before
+     * @param from the offset at which the first batch goes
+     */
+    void leader(long epoch, long from);
+
+    /** This node follows, and may append no more. All that it appended is durable. */
+    void follower();
 
     /**
-     * This node may append from now on, with this epoch (a Raft term; locally the start number).
+     * The same, but batches were under way, above {@link Journal#durable}. Each of them was
+     * {@linkplain Batch#completed completed} before as refused or unknown, so that its bytes are
+     * the shard's again; what was applied of them is to be thrown away. Those that are committed
+     * nevertheless come by {@link #committed}.
+     *
+     * @param pending how many there were, above 0
      */
-    void leader(long epoch);
+    void lost(int pending);
 
-    /** This node may not append any more. */
-    void follower();
+    /**
+     * A batch that is committed, to a node that follows; it continues what was told before. Never
+     * one that this node appended itself and that ended well.
+     *
+     * @param offset the offset of the batch's header
+     * @param records the bytes behind the header, valid until the method returns
+     */
+    void committed(long offset, ByteBuffer records);
 
     /** The journal has ended; nothing that was not durable before may be trusted. */
     void failed(IOException cause);
   }
 
   /**
-   * Recovers the journal and replays every batch from {@code fromOffset} on. Blocks.
+   * Recovers the journal and replays every batch from {@code fromOffset} on. Blocks. The node
+   * follows when this returns; whatever the listener is told may be told to the executor before
+   * that.
    *
+   * @param shard runs on the shard's loop what the listener is told, one after the other; may keep
+   *     it back until the shard is ready to hear it
    * @return the offset at which the next batch goes
    * @throws IOException if the journal is damaged, belongs to another store or begins after {@code
    *     fromOffset}; the message names file, offset and what was found
    */
-  long start(long fromOffset, Listener listener) throws IOException;
+  long start(long fromOffset, Executor shard, Listener listener) throws IOException;
+
+  /**
+   * Replays every committed batch from an offset on once more, to a shard that has thrown its state
+   * away and builds it again. Blocks; not on the shard's loop. Called while the node follows and
+   * the executor keeps back what is told, which may begin with batches that are shown here too.
+   *
+   * @return the offset behind the last one
+   * @throws IOException if the place is trimmed or the device fails
+   */
+  long replay(long fromOffset, Replay taker) throws IOException;
 
   /**
    * Appends a batch; returns at once.
@@ -110,6 +189,17 @@ public interface Journal extends AutoCloseable {
    * @param number of the batch, rising by one from 1 within an epoch
    */
   void append(long epoch, long number, Batch batch);
+
+  /** The longest batch that it takes, header included. */
+  int maxBatchBytes();
+
+  /**
+   * Until when this node may hand out messages and say that there are none, in nanoseconds of the
+   * clock that the shard has its time of: a lease, since a leader that is cut off learns late that
+   * another one has taken over. {@code Long.MAX_VALUE} is for ever, as in a local journal. Any
+   * thread; cheap, it is asked in each turn.
+   */
+  long mayGiveUntil();
 
   /** Asks that everything appended so far becomes durable soon; returns at once. */
   void force();
@@ -123,8 +213,14 @@ public interface Journal extends AutoCloseable {
   /** Everything below is forced (in a cluster: committed). */
   long durable();
 
-  /** Everything below is in the page cache. */
+  /** Everything below is in the page cache (in a cluster: committed). */
   long written();
+
+  /** {@link #read} gives everything below. */
+  long readable();
+
+  /** The bytes of all batches below may be used again. */
+  long taken();
 
   /** The offset at which the next batch goes. */
   long appended();
@@ -145,9 +241,9 @@ public interface Journal extends AutoCloseable {
   Times times();
 
   /**
-   * Reads bytes at a place that is written and not trimmed. Blocks; called by reader threads only.
+   * Reads bytes at a place that is readable and not trimmed. Blocks; called by reader threads only.
    *
-   * @throws IOException if the place is trimmed, not written, or the device fails
+   * @throws IOException if the place is trimmed, not readable, or the device fails
    */
   void read(long offset, ByteBuffer into) throws IOException;
 

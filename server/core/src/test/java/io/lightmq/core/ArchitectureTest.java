@@ -63,7 +63,7 @@ class ArchitectureTest {
           .that()
           .resideOutsideOfPackage("..core.storage.journal..")
           .and()
-          .doNotHaveFullyQualifiedName("io.lightmq.core.shard.Broker")
+          .doNotHaveFullyQualifiedName("io.lightmq.core.shard.ShardSeams")
           .should()
           .dependOnClassesThat(
               resideInAPackage("..core.storage.journal..").and(assignableTo(Journal.class)));

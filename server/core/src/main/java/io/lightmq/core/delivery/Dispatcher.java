@@ -1,7 +1,6 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.GroupBuckets;
-import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.destination.Views;
@@ -52,6 +51,7 @@ public final class Dispatcher {
   private final Set<View> unfinished = new HashSet<>();
 
   private final ParkedPulls parked = new ParkedPulls();
+  private final Lease lease = new Lease();
   private final Batches batches;
   private final Browsers browsers;
   private final Sifter sifter;
@@ -65,7 +65,9 @@ public final class Dispatcher {
     this.decisions = decisions;
     this.batches = new Batches(window, decisions);
     this.browsers = new Browsers(window, fetcher, beside, decisions, batches);
-    this.sifter = new Sifter(window, fetcher, beside, new Sifted());
+    this.sifter =
+        new Sifter(
+            window, fetcher, beside, new TakesSifted(decisions, this::dispatch, this::retryLater));
   }
 
   /** Sets what counts as now. */
@@ -78,6 +80,19 @@ public final class Dispatcher {
   /** Looks at backlogs that the turn had no share left for go on in the next. */
   public void endTurn() {
     sifter.endTurn();
+  }
+
+  /** Whether anything may be given. */
+  public Lease lease() {
+    return lease;
+  }
+
+  /** Gives what waited until it may be given, if it may. */
+  public void goOn() {
+    if (lease.isAwaited() && lease.holds()) {
+      lease.take().stream().filter(each -> !each.isClosed()).forEach(this::dispatch);
+      expireParked();
+    }
   }
 
   /** The looks at queues. */
@@ -246,6 +261,7 @@ public final class Dispatcher {
     View view = consumer.view();
     boolean touch = view.keys() == null ? view.waitsForTouch() : consumer.waitsForTouch;
     return touch
+        || !lease.holdsFor(view.subscription())
         || fetches.isStarved(view.subscription())
         || unfinished.contains(view)
         || sifter.isLooking(view);
@@ -279,13 +295,18 @@ public final class Dispatcher {
 
   /** Answers the pulls whose time is over, and takes from idle consumers what others wait for. */
   public void expireParked() {
+    if (!lease.holds()) {
+      return;
+    }
     parked.expire(nowNanos, consumer -> answer(consumer, FaultCode.OK, 0));
     lines.evicting(nowNanos).forEach(this::dispatch);
   }
 
   /** When {@link #expireParked} is due, {@code Long.MAX_VALUE} if nothing is parked. */
   public long nextExpiryNanos() {
-    return Math.min(parked.nextNanos(), lines.nextEvictionNanos());
+    return lease.isAwaited()
+        ? Long.MAX_VALUE
+        : Math.min(parked.nextNanos(), lines.nextEvictionNanos());
   }
 
   /** Pulls that are parked now. */
@@ -322,7 +343,7 @@ public final class Dispatcher {
 
   private void dispatch(View view) {
     Line line = lines.of(view);
-    if (line == null || view.subscription().isClosed()) {
+    if (line == null || view.subscription().isClosed() || !lease.holdsFor(view.subscription())) {
       return;
     }
     PullList list = line.waiting;
@@ -371,35 +392,11 @@ public final class Dispatcher {
     return view.filter() == null ? view.subscription().ready() : view.matches();
   }
 
-  /** Takes up what became of the looks at views. */
-  private final class Sifted implements Sifter.Taker {
-    @Override
-    public void sifted(View view) {
-      dispatch(view);
-    }
-
-    @Override
-    public boolean damaged(View view, Lane lane, Damage damage) {
-      return decisions.setAside(view.subscription(), lane, damage);
-    }
-
-    @Override
-    public void failed(View view, IOException failure) {
-      decisions.unreadable(view.subscription(), failure);
-      retryLater(view, UNREADABLE_RETRY_MILLIS);
-    }
-
-    @Override
-    public void busy(View view) {
-      retryLater(view, RETRY_MILLIS);
-    }
-
-    private void retryLater(View view, int retryMillis) {
-      Line line = lines.of(view);
-      if (line != null) {
-        for (Consumer at = line.waiting.first(); at != null; at = line.waiting.first()) {
-          answer(at, FaultCode.RETRY_LATER, retryMillis);
-        }
+  private void retryLater(View view, int retryMillis) {
+    Line line = lines.of(view);
+    if (line != null) {
+      for (Consumer at = line.waiting.first(); at != null; at = line.waiting.first()) {
+        answer(at, FaultCode.RETRY_LATER, retryMillis);
       }
     }
   }
@@ -482,6 +479,7 @@ public final class Dispatcher {
 
   /** The shard has ended: what waits to be sent is given up. */
   public void drop() {
+    lease.end();
     lines.consumers().forEach(Dispatcher::dropPending);
   }
 
@@ -513,14 +511,17 @@ public final class Dispatcher {
     Outlet.Buffer buffer = fetch.buffer;
     IOException failure = fetch.failure;
     boolean useless = buffer == null || (failure != null && fetch.taken == 0);
-    if (subscription.isClosed() || useless) {
+    if (subscription.isClosed() || useless || !lease.holdsFor(subscription)) {
       if (buffer != null) {
         buffer.release();
       }
       Batches.free(fetch);
       lines.arrived(consumer);
-      if (!subscription.isClosed()) {
+      if (!subscription.isClosed() && useless) {
         missed(fetch);
+      } else if (!subscription.isClosed()) {
+        wait(consumer);
+        settlePull(consumer);
       }
     } else if (buffer != null) {
       int length = batches.keepWanted(fetch, buffer.bytes());

@@ -35,6 +35,7 @@ public final class EntryReads {
   private final Fetcher fetcher;
   private final Recipient reader = new Recipient(new HeapOutlet());
   private final Location location = new Location();
+  private boolean ended;
 
   /** Reads through a fetcher that deliveries use too. */
   public EntryReads(Window window, Fetcher fetcher) {
@@ -54,6 +55,11 @@ public final class EntryReads {
       Consumer consumer = new Consumer(reader, 0, 0, subscription.view(), false);
       read(consumer, lane, from, count, maxBytes, taker, false);
     }
+  }
+
+  /** Nobody is shown any more what is being read. */
+  public void end() {
+    ended = true;
   }
 
   private void read(
@@ -88,6 +94,9 @@ public final class EntryReads {
           done -> {
             done.release();
             Outlet.Buffer buffer = done.buffer;
+            if (ended) {
+              return;
+            }
             if (buffer != null && done.taken > 0) {
               taker.read(buffer.bytes().position(0).limit(done.length), null);
             } else if (again

@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads entries that have left the memory, on a read loop: from the journal's files, from segments,
@@ -32,6 +33,9 @@ public final class Fetcher {
   /** A file for which there was no handle is opened again after so long. */
   private static final long RETRY_NANOS = 100_000_000;
 
+  /** What the journal cannot give yet is asked for again after so long. */
+  private static final long NOT_YET_NANOS = 1_000_000;
+
   private final Loop shard;
   private final Loop reads;
   private final Journal journal;
@@ -42,6 +46,7 @@ public final class Fetcher {
   // Of the read loop: the journal's bytes from an offset on.
   private ByteBuffer ahead = ByteBuffer.allocate(0);
   private long aheadOffset;
+  private boolean closed;
 
   /**
    * A fetcher with a read loop of its own.
@@ -70,15 +75,15 @@ public final class Fetcher {
   }
 
   private void fetchNow(Fetch fetch, Consumer<Fetch> done) {
-    if (fetch.consumer.recipient().outlet().writable()) {
+    if (!closed && fetch.consumer.recipient().outlet().writable()) {
       read(fetch);
     }
-    if (fetch.failure instanceof NoFileHandleException) {
-      // It passes, and tells nothing of the messages.
+    long again = passesNanos(fetch.failure);
+    if (again > 0) {
       fetch.failure = null;
       if (fetch.taken == 0) {
         release(fetch);
-        reads.schedule(RETRY_NANOS, () -> fetchNow(fetch, done));
+        reads.schedule(again, () -> fetchNow(fetch, done));
         return;
       }
     }
@@ -88,6 +93,14 @@ public final class Fetcher {
       // The shard has ended, and with it everything that was in flight.
       release(fetch);
     }
+  }
+
+  /** When to try again what failed for a reason that passes and tells nothing; 0 for not. */
+  private static long passesNanos(@Nullable IOException failure) {
+    if (failure instanceof NoFileHandleException) {
+      return RETRY_NANOS;
+    }
+    return failure instanceof NotReadableYetException ? NOT_YET_NANOS : 0;
   }
 
   private static void release(Fetch fetch) {
@@ -116,12 +129,16 @@ public final class Fetcher {
 
   private void siftNow(SiftTask task, Consumer<SiftTask> done) {
     try {
-      sift(task);
-    } catch (NoFileHandleException e) {
-      // It passes; the part whose file could not be opened is the next one still.
-      reads.schedule(RETRY_NANOS, () -> siftNow(task, done));
-      return;
+      if (!closed) {
+        sift(task);
+      }
     } catch (IOException e) {
+      long again = passesNanos(e);
+      if (again > 0) {
+        // The part whose file could not be opened is the next one still.
+        reads.schedule(again, () -> siftNow(task, done));
+        return;
+      }
       task.failure = e;
     }
     try {
@@ -155,8 +172,12 @@ public final class Fetcher {
     }
   }
 
-  /** Gives memory and files back; on the read loop, or after it has ended. */
+  /**
+   * Gives memory and files back; on the read loop, or after it has ended. Nothing is read any more:
+   * what was asked for before comes back empty.
+   */
   public void close() {
+    closed = true;
     segments.close();
     overflow.close();
     if (ahead.isDirect()) {
@@ -275,6 +296,9 @@ public final class Fetcher {
    */
   private boolean readJournal(Fetch.InJournal run, Lane lane, EntryTaker out, boolean again)
       throws IOException {
+    if (run.runOffset() + run.runBytes() > journal.readable()) {
+      throw new NotReadableYetException();
+    }
     if (again) {
       forget();
       ByteBuffer own = EntrySalvage.read(journal::read, run.runOffset(), run.runBytes(), 0);
@@ -348,7 +372,7 @@ public final class Fetcher {
       }
       ahead = memory.allocate(PURPOSE, roomFor(bytes));
     }
-    long readable = Math.max(bytes, journal.written() - offset);
+    long readable = Math.max(bytes, journal.readable() - offset);
     ahead.clear().limit((int) Math.min(ahead.capacity(), readable));
     aheadOffset = offset;
     try {

@@ -18,13 +18,15 @@ public final class DurableLane extends Lane {
   /** The longest entry whose place a lane can remember. */
   public static final int MAX_ENTRY_BYTES = RunList.MAX_ENTRY_BYTES;
 
-  final RunList runs;
+  private final OffHeap memory;
+  RunList runs;
   private List<Piece> pieces = List.of();
   private @Nullable AgeSamples ages;
   private long newestMillis;
 
   DurableLane(Destination destination, AwaitedLanes awaiting, int code, OffHeap memory) {
     super(destination, awaiting, code);
+    this.memory = memory;
     this.runs = new RunList(memory);
   }
 
@@ -134,6 +136,17 @@ public final class DurableLane extends Lane {
     all.addAll(added);
     all.sort(Comparator.comparingLong(Piece::firstSequence));
     install(all, checkpointOffset);
+  }
+
+  /** Takes over where the entries lie, and when they came, from the same lane that is given up. */
+  public void takePlaces(DurableLane same) {
+    ages = same.ages;
+    newestMillis = same.newestMillis;
+    runs.clear();
+    runs = same.runs;
+    pieces = same.pieces;
+    same.runs = new RunList(memory);
+    same.pieces = List.of();
   }
 
   void clear() {

@@ -5,9 +5,11 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.FileFaults;
-import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -22,60 +24,44 @@ public final class Broker implements AutoCloseable {
   private final Loop loop;
   private final Shard shard;
 
-  private Broker(
-      BrokerSettings settings,
-      Disk disk,
-      Loops loops,
-      Shard.DestagingMaker destaging,
-      Landing.Maker landings)
+  private Broker(BrokerSettings settings, Disk disk, Loops loops, ShardSeams seams)
       throws IOException {
     this.clock = loops.clock();
     this.loop = loops.open("shard");
-    this.shard =
-        new Shard(
-            settings,
-            disk,
-            loops,
-            loop,
-            queue,
-            store -> new LocalJournal(disk, loops, settings.journal(), store),
-            destaging,
-            landings);
+    this.shard = Shard.recover(settings, disk, loops, loop, queue, seams);
   }
 
   /**
-   * Opens or creates the broker in a data directory and replays its journal. Blocks until commands
-   * can be taken.
+   * Opens or creates the broker in a data directory and replays its journal, which is in files of
+   * this machine. Blocks until commands can be taken.
    *
    * @param loops where its threads come from; stays the caller's, who closes it after the broker
    * @throws IOException if the directory is damaged or belongs to another store or version
    */
   public static Broker open(BrokerSettings settings, Disk disk, Loops loops) throws IOException {
-    Broker broker =
-        begin(
-            settings,
-            disk,
-            loops,
-            (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false),
-            Landing::new);
+    Broker broker = begin(settings, disk, loops, ShardSeams.PRODUCT);
     await(broker.ready());
     return broker;
   }
 
-  /** Opens as far as it goes without waiting for the journal; {@link #ready} tells the rest. */
-  static Broker begin(
-      BrokerSettings settings,
-      Disk disk,
-      Loops loops,
-      Shard.DestagingMaker destaging,
-      Landing.Maker landings)
+  /**
+   * The same with a journal from outside, which says when this node leads. Does not wait for that:
+   * until then, and whenever another one leads, whoever sends a command is disconnected.
+   */
+  public static Broker open(BrokerSettings settings, Disk disk, Loops loops, JournalMaker journals)
       throws IOException {
-    Broker broker = new Broker(settings, disk, loops, destaging, landings);
+    return begin(settings, disk, loops, ShardSeams.PRODUCT.with(journals));
+  }
+
+  /** Opens as far as it goes without waiting for the journal; {@link #ready} tells the rest. */
+  static Broker begin(BrokerSettings settings, Disk disk, Loops loops, ShardSeams seams)
+      throws IOException {
+    Broker broker = new Broker(settings, disk, loops, seams);
     broker.shard.begin();
     return broker;
   }
 
-  /** Completes when the new shard epoch is durable. */
+  /** Completes when a shard epoch that began here is durable, for the first time. */
   CompletableFuture<Void> ready() {
     return shard.ready();
   }
@@ -104,10 +90,16 @@ public final class Broker implements AutoCloseable {
   }
 
   /**
-   * The shard epoch of this start: unique among all starts, so connection ids may begin with it.
+   * The shard epoch that began when this node began to lead, the last time: unique among all starts
+   * and all leaders, so connection ids may begin with it. 0 before the first.
    */
   public long epoch() {
-    return shard.startEpoch();
+    return shard.epoch();
+  }
+
+  /** Where the shard is in its life. Any thread. */
+  Life life() {
+    return shard.life();
   }
 
   /** Asks for a checkpoint soon, whether the journal needs it or not. Any thread. */
@@ -115,9 +107,29 @@ public final class Broker implements AutoCloseable {
     shard.wantCheckpoint();
   }
 
+  /** The state as a snapshot has it; a look for tests, whose loops have one thread. */
+  List<ByteBuffer> stateForTests() {
+    return shard.stateForTests();
+  }
+
+  /** The offset of the newest snapshot; a look for tests. */
+  long newestCheckpoint() {
+    return shard.newestCheckpoint();
+  }
+
+  /** What is taken outside the heap, by purpose; a look for tests. Any thread. */
+  Map<String, Long> memory() {
+    return shard.memory();
+  }
+
   /** The shard's state; a look for tests. */
   ShardState state() {
     return shard.state();
+  }
+
+  /** The offset behind what a follower has applied; a look for tests. */
+  long applied() {
+    return shard.applied();
   }
 
   /** Whether all of it is written, so that a reader of the disk has the same; a look for tests. */

@@ -281,6 +281,25 @@ public record BrokerSettings(
     return maxBatchBytes(memory.windowBytes(), journal);
   }
 
+  /**
+   * The same for a journal that takes batches of so many bytes at most.
+   *
+   * @throws IllegalArgumentException if the longest message does not fit into one
+   */
+  BrokerSettings within(int batchBytes) {
+    if (batchBytes >= journal.maxUnforcedBytes()) {
+      return this;
+    }
+    return with(
+        new JournalSettings(
+            journal.fileBytes(),
+            journal.minFiles(),
+            journal.maxFiles(),
+            journal.lingerNanos(),
+            batchBytes,
+            journal.idleNanos()));
+  }
+
   private static int maxBatchBytes(int windowBytes, JournalSettings journal) {
     // A quarter, and a little more for what is around a message of a quarter.
     return Math.min(windowBytes / 4 + windowBytes / 32, journal.maxUnforcedBytes()) - 1024;

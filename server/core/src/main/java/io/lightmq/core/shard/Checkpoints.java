@@ -11,7 +11,6 @@ import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.Reclaim;
 import io.lightmq.core.storage.segment.SegmentException;
 import io.lightmq.core.storage.segment.SegmentInfo;
-import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.snapshot.Ballast;
 import io.lightmq.core.storage.snapshot.Snapshot;
@@ -22,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -47,7 +45,6 @@ final class Checkpoints {
   private static final long RETRY_NANOS = 1_000_000_000;
   private static final long TELL_NANOS = 60_000_000_000L;
   private static final int LANES_PER_STEP = 64;
-  private static final long MAX_REWRITE_BYTES = 256L << 20;
 
   /**
    * So many checkpoints in a row, with no other outcome between, are given up for bytes of the
@@ -55,9 +52,6 @@ final class Checkpoints {
    * other sectors is damaged.
    */
   static final int MOST_UNREAD = 10;
-
-  /** So many checkpoints leave a segment as it is whose rewriting met damage. */
-  private static final int DAMAGED_CHECKPOINTS = 64;
 
   /**
    * What checkpoints work with besides the state.
@@ -86,22 +80,19 @@ final class Checkpoints {
     /** The same, before a checkpoint. */
     PREPARING,
     ENCODING,
+    /** All up to its offset is to become durable and readable. */
+    WAITING,
     DESTAGING,
     /** The lanes are switched, unless it is given up, and the picture's memory is given back. */
     ENDING
   }
 
   private final Stores stores;
-  private final SegmentSettings segmentSettings;
-  private final ShardState state;
+  private final Replica replica;
   private final Journal journal;
   private final TurnTime time;
-  private final Recorder recorder;
-  private final Consumer<List<Destaged.Damage>> damaged;
-  private final Set<Long> notRewritable = new HashSet<>();
-
-  /** Those with damage in what is needed of them, which are tried again now and then only. */
-  private final Set<Long> damagedSegments = new HashSet<>();
+  private @Nullable Leader leader;
+  private final Rewriting rewriting;
 
   private Phase phase = Phase.IDLE;
   private @Nullable NeedScan scan;
@@ -125,26 +116,36 @@ final class Checkpoints {
   private long failed;
   private long lastNanos;
 
-  /**
-   * Checkpoints, of which none is under way.
-   *
-   * @param damaged takes what was damaged in the journal and lies in segments now
-   */
+  /** Checkpoints, of which none is under way. */
   Checkpoints(
-      Stores stores,
-      BrokerSettings settings,
-      ShardState state,
-      Journal journal,
-      Recorder recorder,
-      TurnTime time,
-      Consumer<List<Destaged.Damage>> damaged) {
+      Stores stores, BrokerSettings settings, Replica replica, Journal journal, TurnTime time) {
     this.stores = stores;
-    this.segmentSettings = settings.segments();
-    this.state = state;
+    this.rewriting = new Rewriting(stores.segments(), settings.segments());
+    this.replica = replica;
     this.journal = journal;
-    this.recorder = recorder;
     this.time = time;
-    this.damaged = damaged;
+  }
+
+  /** What only an owner can do for a checkpoint. */
+  interface Leader {
+    /** Sees to it that the turn appends a batch, if need be an empty one. */
+    void appendSomething();
+
+    /** Takes what was damaged in the journal and lies in segments now. */
+    void damaged(List<Destaged.Damage> damages);
+  }
+
+  /** An owner leads from now on; null for nobody, and then nothing may be appended. */
+  void led(@Nullable Leader by) {
+    leader = by;
+    if (by == null) {
+      deadTaker = null;
+    }
+  }
+
+  /** Behind all that is applied, at the end of a turn. */
+  private long appliedEnd() {
+    return leader == null ? replica.applied() : journal.appended();
   }
 
   /** Sets the offset of the snapshot that start used. */
@@ -174,6 +175,27 @@ final class Checkpoints {
   void close() {
     closed = true;
     drop();
+  }
+
+  /**
+   * The state is about to be another object that says the same. What is encoded of the old one is
+   * encoded again; what is encoded is written and switched to.
+   */
+  void stateChanges() {
+    SwitchOver switching = switchOver;
+    while (switching != null && !switching.step()) {
+      // The new one takes over the places.
+    }
+    switchOver = null;
+    if (phase == Phase.LOOKING) {
+      phase = Phase.IDLE;
+      scan = null;
+    } else if (phase == Phase.PREPARING || phase == Phase.ENCODING) {
+      drop();
+      phase = Phase.IDLE;
+      scan = null;
+      wanted = true;
+    }
   }
 
   private void drop() {
@@ -213,10 +235,14 @@ final class Checkpoints {
       return;
     }
     if (phase == Phase.IDLE && isDue()) {
-      scan = new NeedScan(state.destinations());
+      scan = new NeedScan(replica.state().destinations());
       phase = Phase.PREPARING;
     }
     if (phase == Phase.IDLE || phase == Phase.DESTAGING) {
+      return;
+    }
+    if (phase == Phase.WAITING) {
+      step(); // a mark that moves makes a turn
       return;
     }
     long until = time.nowNanos() + SLICE_NANOS;
@@ -248,20 +274,33 @@ final class Checkpoints {
         if (looking == null || !looking.step()) {
           return false;
         }
-        if (journal.appended() == newestOffset) {
+        Leader owner = leader;
+        if (appliedEnd() != newestOffset) {
+          begin(looking);
+        } else if (owner != null) {
           // Each snapshot has an offset of its own: an empty batch makes one.
-          recorder.batchOffset();
+          owner.appendSomething();
           stores.shard().execute(() -> {});
         } else {
-          begin(looking);
+          // A follower has no offset of its own to make one at, and nothing new to say.
+          wanted = false;
+          scan = null;
+          phase = Phase.IDLE;
+          finished();
         }
       }
       case ENCODING -> {
         if (encoding == null || !encoding.step()) {
           return false;
         }
-        phase = Phase.DESTAGING;
-        recorder.whenDurableUpTo(offset, () -> destage(encoding));
+        phase = Phase.WAITING;
+        journal.force();
+      }
+      case WAITING -> {
+        if (encoding != null && Math.min(journal.durable(), journal.readable()) >= offset) {
+          phase = Phase.DESTAGING;
+          destage(encoding);
+        }
       }
       case ENDING -> {
         if (switchOver != null && !switchOver.step()) {
@@ -284,7 +323,7 @@ final class Checkpoints {
     if (retryAtNanos != Long.MIN_VALUE && time.nowNanos() - retryAtNanos < 0) {
       return false;
     }
-    long past = journal.appended() - newestOffset;
+    long past = appliedEnd() - newestOffset;
     return wanted
         || past > journal.capacityBytes() / 3
         || ((past > 0 || isTrimmable()) && journal.usedBytes() > journal.capacityBytes() / 3 * 2);
@@ -301,27 +340,11 @@ final class Checkpoints {
   private void begin(NeedScan looked) {
     wanted = false;
     scan = null;
-    offset = journal.appended();
+    offset = appliedEnd();
     beganNanos = time.nowNanos();
-    reclaim = chooseReclaim(looked.liveBytes());
-    picture = new StateSnapshot(state, reclaim.rewrite());
+    reclaim = rewriting.choose(looked.liveBytes());
+    picture = new StateSnapshot(replica.state(), reclaim.rewrite());
     phase = Phase.ENCODING;
-  }
-
-  /** Which segments to rewrite and which to leave out, by what is needed of them. */
-  private Reclaim chooseReclaim(Map<Long, Long> live) {
-    List<Reclaim.Usage> usages = new ArrayList<>();
-    for (SegmentInfo segment : stores.segments().segments()) {
-      usages.add(new Reclaim.Usage(segment, live.getOrDefault(segment.address(), 0L)));
-    }
-    Reclaim chosen = Reclaim.choose(usages, segmentSettings, MAX_REWRITE_BYTES);
-    if (notRewritable.isEmpty() && damagedSegments.isEmpty()) {
-      return chosen;
-    }
-    Set<Long> rewrite = new HashSet<>(chosen.rewrite());
-    rewrite.removeAll(notRewritable);
-    rewrite.removeAll(damagedSegments);
-    return new Reclaim(rewrite, chosen.unneeded(), chosen.rewriteLiveBytes());
   }
 
   /**
@@ -330,7 +353,7 @@ final class Checkpoints {
    */
   void lookForDeadBytes(LongConsumer taker) {
     if (!closed && phase == Phase.IDLE) {
-      scan = new NeedScan(state.destinations());
+      scan = new NeedScan(replica.state().destinations());
       deadTaker = taker;
       phase = Phase.LOOKING;
       stores.shard().execute(() -> {});
@@ -338,17 +361,10 @@ final class Checkpoints {
   }
 
   private void tellDead(NeedScan looked) {
-    long bytes = 0;
-    for (SegmentInfo segment : stores.segments().segments()) {
-      bytes += segment.entryBytes();
-    }
-    for (long live : looked.liveBytes().values()) {
-      bytes -= live;
-    }
     LongConsumer taker = deadTaker;
     deadTaker = null;
     if (taker != null) {
-      taker.accept(Math.max(0, bytes));
+      taker.accept(rewriting.deadBytes(looked.liveBytes()));
     }
   }
 
@@ -448,8 +464,10 @@ final class Checkpoints {
       encoded.release(Integer.MAX_VALUE);
       return;
     }
-    damaged.accept(damages);
-    switchOver = new SwitchOver(state.destinations(), places);
+    if (leader != null) {
+      leader.damaged(damages);
+    }
+    switchOver = new SwitchOver(replica.state().destinations(), places);
     end(() -> switchedOver(places.offset(), published));
   }
 
@@ -463,14 +481,11 @@ final class Checkpoints {
   private void switchedOver(long snapshotOffset, SnapshotStore.Published published) {
     newestOffset = snapshotOffset;
     retryAtNanos = Long.MIN_VALUE;
-    notRewritable.clear();
+    rewriting.done();
     outOfRoom = false;
     unread = 0;
     toldNanos = Long.MIN_VALUE;
     done++;
-    if (done % DAMAGED_CHECKPOINTS == 0) {
-      damagedSegments.clear();
-    }
     lastNanos = time.nowNanos() - beganNanos;
     neededFrom = published.journalNeededFrom();
     journal.trim(neededFrom);
@@ -506,10 +521,10 @@ final class Checkpoints {
       return;
     }
     if (!(cause instanceof NoFileHandleException)) {
-      notRewritable.addAll(plan.rewrite());
+      rewriting.notNow(plan.rewrite());
     }
     if (cause instanceof SegmentException.NotRewritable damaged) {
-      damagedSegments.add(damaged.segmentAddress());
+      rewriting.damaged(damaged.segmentAddress());
     }
     boolean notGiven = cause instanceof SegmentException.Unread not && not.isOfJournalBytes();
     unread = notGiven ? unread + 1 : 0;

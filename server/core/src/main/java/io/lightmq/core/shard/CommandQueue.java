@@ -30,6 +30,9 @@ final class CommandQueue {
   private final AtomicInteger size = new AtomicInteger();
   private final AtomicBoolean awake = new AtomicBoolean();
 
+  /** Of the shard: how many others it has taken since the queue exists. */
+  private long takenOthers;
+
   /** Adds a command; false if the queue is full. */
   boolean offer(Command command) {
     boolean ending = command instanceof Command.Detach || command instanceof Command.Expel;
@@ -61,9 +64,15 @@ final class CommandQueue {
   @Nullable Command pollOther() {
     Command polled = others.poll();
     if (polled != null) {
+      takenOthers++;
       size.decrementAndGet();
     }
     return polled;
+  }
+
+  /** How many commands that are no publishes were taken since the queue exists. */
+  long takenOthers() {
+    return takenOthers;
   }
 
   /**

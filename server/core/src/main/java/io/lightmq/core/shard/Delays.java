@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * message whose destination is gone is skipped; one whose time to live is over first expires.
  */
 @OwnedBy("shard")
-final class Delays {
+final class Delays implements TurnPart {
   private static final Logger log = LoggerFactory.getLogger(Delays.class);
 
   /** So long before an hour its due times are read. */
@@ -199,7 +199,8 @@ final class Delays {
   // ---- a turn's share ----
 
   /** Opens hours, reads due times and moves what is due. */
-  void turn() {
+  @Override
+  public void turn() {
     if (hours.isEmpty()) {
       return;
     }
@@ -221,7 +222,8 @@ final class Delays {
   }
 
   /** When there is something to do next, by the broker's wall clock. */
-  long nextMillis() {
+  @Override
+  public long nextMillis() {
     if (hours.isEmpty()) {
       return Long.MAX_VALUE;
     }
@@ -340,7 +342,8 @@ final class Delays {
   }
 
   /** Once a second: drops holders that are done with, or whose destination is gone. */
-  void tick() {
+  @Override
+  public void tick() {
     int deleted = 0;
     for (int i = Math.min(CHECKS, checked.size()); i > 0 && deleted < MAX_DELETES; i--) {
       DueHour hour = checked.remove();

@@ -270,7 +270,7 @@ final class Intake {
       throw new Refusal(FaultCode.DESTINATION_GONE, Placing.goneText(command.destinationId()));
     }
     long number = command.number();
-    Sender sender = Sender.of(session, command.arrivedMillis(), number > 0, time);
+    Sender sender = Sender.of(session, time.arrived(command.arrivedMillis()), number > 0, time);
     Map<Filter, BitSet> known = matchings.of(command, 0);
     if (run.delayed()) {
       return delayed.plan(link.id(), number, sender, to, run, known);

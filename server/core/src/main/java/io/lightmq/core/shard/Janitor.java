@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * leave, if no more slices are due. One slice is read at a time.
  */
 @OwnedBy("shard")
-final class Janitor {
+final class Janitor implements TurnPart {
   /** Slices and steps to the next block in one second, at most. */
   private static final int SLICES = 8_192;
 
@@ -96,7 +96,8 @@ final class Janitor {
   }
 
   /** Once a second. */
-  void tick() {
+  @Override
+  public void tick() {
     leftNanos = SECOND_NANOS;
     left = SLICES;
     if (!running) {

@@ -5,11 +5,12 @@ import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.GroupUse;
 import io.lightmq.core.destination.Location;
+import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.segment.SegmentInfo;
-import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.Entry;
 import java.util.ArrayList;
@@ -32,39 +33,47 @@ final class MetricsTaker {
   /** Names of tiers and kinds, of which there are few. */
   private static final Map<Enum<?>, String> LOWER = new ConcurrentHashMap<>();
 
-  private final ShardParts parts;
-  private final DirectMemory memory;
+  /** The parts of an owner that are looked at. */
+  record Figures(
+      Sessions sessions,
+      ShardRunner runner,
+      Mover mover,
+      Withheld withheld,
+      Delays delays,
+      NamedBudget budget) {}
+
+  private final Replica replica;
+  private final Journal journal;
   private final CommandQueue queue;
-  private final long rejectedSnapshots;
-  private final long snapshotMillis;
+  private final Window window;
+  private final Overflow overflow;
+  private final Figures figures;
+  private final TurnTime time;
   private final Location location = new Location();
   private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
   private long lastId;
   private final Shown shown = new Shown();
   private boolean taking;
 
-  /**
-   * A taker.
-   *
-   * @param snapshotMillis when the snapshot was made from which start began; what it holds is at
-   *     least that old
-   */
   MetricsTaker(
-      ShardParts parts,
-      DirectMemory memory,
+      Replica replica,
+      Journal journal,
       CommandQueue queue,
-      SnapshotStore.Loaded loaded,
-      long snapshotMillis) {
-    this.parts = parts;
-    this.memory = memory;
+      Window window,
+      Overflow overflow,
+      Figures figures) {
+    this.replica = replica;
+    this.journal = journal;
     this.queue = queue;
-    this.rejectedSnapshots = loaded.rejected().size();
-    this.snapshotMillis = snapshotMillis;
+    this.window = window;
+    this.overflow = overflow;
+    this.figures = figures;
+    this.time = replica.member().time();
   }
 
   /** Sets what the disk said last. */
-  void disk(long usableBytes, long totalBytes) {
-    disk = new BrokerMetrics.DiskUse(usableBytes, totalBytes);
+  void disk(BrokerMetrics.DiskUse use) {
+    disk = use;
   }
 
   /** Begins a picture; false if the one before is not complete and goes on. */
@@ -83,7 +92,7 @@ final class MetricsTaker {
 
   /** Takes the next slice; the picture when that was the last, else null. */
   @Nullable BrokerMetrics step() {
-    Destinations all = parts.state().destinations();
+    Destinations all = replica.state().destinations();
     int items = 0;
     Destination next = all.after(lastId);
     while (items < SLICE && next != null) {
@@ -104,25 +113,25 @@ final class MetricsTaker {
   }
 
   private BrokerMetrics picture(Shown.Picture destinations) {
-    Counters counters = parts.counters();
-    Journal journal = parts.journal();
+    DirectMemory memory = replica.member().memory();
+    Counters counters = replica.counters();
     Journal.Times times = journal.times();
-    Checkpoints checkpoints = parts.checkpoints();
+    Checkpoints checkpoints = replica.checkpoints();
     long segmentBytes = 0;
     List<SegmentInfo> segments = checkpoints.segments();
     for (SegmentInfo segment : segments) {
       segmentBytes += segment.bytes();
     }
     return new BrokerMetrics(
-        parts.time().nanos(),
+        time.nanos(),
         new BrokerMetrics.Load(
-            parts.sessions().all().size(), queue.size(), parts.runner().paused()),
+            figures.sessions().all().size(), queue.size(), figures.runner().paused()),
         new BrokerMetrics.DirectUse(memory.total(), memory.usedByPurpose()),
         new BrokerMetrics.JournalUse(
             journal.usedBytes(),
             journal.capacityBytes(),
             journal.appended() - journal.durable(),
-            parts.window().capacity(),
+            window.capacity(),
             new BrokerMetrics.IoUse(times.writes().count(), times.writes().totalNanos()),
             new BrokerMetrics.IoUse(times.forces().count(), times.forces().totalNanos())),
         new BrokerMetrics.CheckpointUse(
@@ -134,31 +143,31 @@ final class MetricsTaker {
             segments.size()),
         disk,
         new BrokerMetrics.OverflowUse(
-            parts.overflow().files().usedBytes(),
-            parts.overflow().files().limitBytes(),
-            parts.overflow().files().count(),
-            parts.overflow().movedMessages(),
-            parts.overflow().failures()),
+            overflow.files().usedBytes(),
+            overflow.files().limitBytes(),
+            overflow.files().count(),
+            overflow.movedMessages(),
+            overflow.failures()),
         new BrokerMetrics.Totals(
             counters.commands,
             new BrokerMetrics.PublishedUse(counters.allMessages, counters.allBytes),
             new BrokerMetrics.SettledUse(
                 counters.allAcknowledged, counters.allExpired, counters.allSuppressed),
             new BrokerMetrics.DamageUse(
-                rejectedSnapshots, counters.damagedReads, damaged, counters.setAside),
-            parts.time().steps(),
+                replica.rejectedSnapshots(), counters.damagedReads, damaged, counters.setAside),
+            time.steps(),
             new BrokerMetrics.Moves(
                 counters.redelivered,
                 counters.deadLettered,
                 counters.moveFailures,
-                parts.mover().size(),
-                parts.mover().failing(),
-                parts.withheld().size(),
-                parts.delays().waiting()),
+                figures.mover().size(),
+                figures.mover().failing(),
+                figures.withheld().size(),
+                figures.delays().waiting()),
             new BrokerMetrics.NamedUse(
-                parts.budget().used(),
-                parts.budget().limit(),
-                parts.budget().refused(),
+                figures.budget().used(),
+                figures.budget().limit(),
+                figures.budget().refused(),
                 counters.unforeseen)),
         destinations.destinations(),
         destinations.others());
@@ -171,7 +180,7 @@ final class MetricsTaker {
 
   /** Looks at a destination and returns how many subscriptions it has. */
   private int take(Destination destination) {
-    Counters.Published published = parts.counters().look(destination.id());
+    Counters.Published published = replica.counters().look(destination.id());
     List<Subscription> wanted = shown.offer(destination);
     if (wanted != null) {
       List<BrokerMetrics.SubscriptionUse> subscriptions = new ArrayList<>(wanted.size());
@@ -190,10 +199,10 @@ final class MetricsTaker {
 
   private BrokerMetrics.SubscriptionUse take(
       Destination destination, Subscription subscription, Counters.Published published) {
-    Counters.Settled settled = parts.counters().look(destination.id(), subscription.id());
+    Counters.Settled settled = replica.counters().look(destination.id(), subscription.id());
     long backlog = subscription.backlog();
     long oldest = backlog == 0 ? 0 : oldestMillis(destination, subscription);
-    long age = oldest == 0 ? 0 : Math.max(0, parts.time().millis() - oldest);
+    long age = oldest == 0 ? 0 : Math.max(0, time.millis() - oldest);
     long newest = Math.max(newestMillis(destination, published), oldest);
     String name = subscription.name();
     List<GroupUse> groups = subscription.views().keyUse();
@@ -237,11 +246,11 @@ final class MetricsTaker {
     if (lane.locate(first, location)
         && location.piece() == null
         && location.firstSequence() == first
-        && parts.window().contains(location.journalOffset())) {
-      return parts.window().getLong(location.journalOffset() + Entry.ENQUEUED_AT);
+        && window.contains(location.journalOffset())) {
+      return window.getLong(location.journalOffset() + Entry.ENQUEUED_AT);
     }
     long sampled = lane.cameAt(first);
-    return sampled == 0 ? snapshotMillis : sampled;
+    return sampled == 0 ? replica.snapshotMillis() : sampled;
   }
 
   private static String lower(Enum<?> value) {

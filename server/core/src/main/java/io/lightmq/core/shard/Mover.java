@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * line. Each failure is counted.
  */
 @OwnedBy("shard")
-final class Mover {
+final class Mover implements TurnPart {
   private static final Logger log = LoggerFactory.getLogger(Mover.class);
 
   /** Single moves that wait in all lines, beyond the few that each line may always have. */
@@ -276,7 +276,8 @@ final class Mover {
   // ---- a turn's share ----
 
   /** Begins and records moves, as far as there is room and for a millisecond at most. */
-  void turn() {
+  @Override
+  public void turn() {
     if (ended || lines.isEmpty()) {
       return;
     }
@@ -300,13 +301,15 @@ final class Mover {
   }
 
   /** When something is tried again, {@code Long.MAX_VALUE} for never. */
-  long nextNanos() {
+  @Override
+  public long nextNanos() {
     long next = paused.isEmpty() ? Long.MAX_VALUE : paused.element().againNanos;
     return aside.isEmpty() ? next : Math.min(next, aside.element().againNanos);
   }
 
   /** Gives up: what was not recorded stays where it is, free. */
-  void end() {
+  @Override
+  public void end() {
     ended = true;
     aside.forEach(Move::giveBack);
     aside.clear();

@@ -37,9 +37,6 @@ final class Recorder {
   private final Unrecorded unrecorded = new Unrecorded();
   private final OffsetEffects offsetEffects = new OffsetEffects();
 
-  /** Of checkpoints, whose offsets lie behind others that already wait. */
-  private final OffsetEffects pictures = new OffsetEffects();
-
   /** What the shard itself does once the journal is written up to an offset. */
   private final OffsetEffects written = new OffsetEffects();
 
@@ -114,16 +111,6 @@ final class Recorder {
     }
   }
 
-  /** Runs an effect of the shard's own once the journal is durable up to an appended offset. */
-  void whenDurableUpTo(long offset, Runnable effect) {
-    if (journal.durable() >= offset) {
-      after(effect);
-    } else {
-      pictures.add(offset, effect);
-      journal.force();
-    }
-  }
-
   /** Runs an effect of the shard's own once the turn's batch is durable. */
   void onShardWhenDurable(Runnable effect) {
     offsetEffects.add(batchOffset(), effect);
@@ -158,7 +145,6 @@ final class Recorder {
   void reached(long writtenOffset, long durableOffset) {
     written.reached(writtenOffset);
     offsetEffects.reached(durableOffset);
-    pictures.reached(durableOffset);
   }
 
   /** Runs the effects that waited for the end of the turn. */

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * and is tried again after 1 s at first and 60 s at most, until it has gone or the broker ends.
  */
 @OwnedBy("shard")
-final class Retries {
+final class Retries implements TurnPart {
   /** The most letters that wait to be retried. */
   private static final int MAX_RETRIES = 100_000;
 
@@ -193,7 +193,8 @@ final class Retries {
   }
 
   /** Once a second: moves as many letters as their rate allows, 256 in a turn. */
-  void tick() {
+  @Override
+  public void tick() {
     for (int i = 0; i < MAX_DUE && isDue(); i++) {
       waiting.add(failed.remove());
     }

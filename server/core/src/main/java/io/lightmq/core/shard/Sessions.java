@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /** The connections that are attached, by connection, link and client id. */
 @OwnedBy("shard")
-final class Sessions {
+final class Sessions implements TurnPart {
   private static final Logger log = LoggerFactory.getLogger(Sessions.class);
   private static final int IDLE_CLOSED_AT_ONCE = 64;
 
@@ -118,8 +118,13 @@ final class Sessions {
     users.forEach(subscribing::settle);
   }
 
-  /** Deletes temporary destinations whose connection has not come back in time; some of them. */
-  void deleteOverdueTemporaries() {
+  /**
+   * Closes links that nobody uses, and deletes temporary destinations whose connection has not come
+   * back in time; some of them.
+   */
+  @Override
+  public void tick() {
+    closeIdleLinks(IDLE_CLOSED_AT_ONCE);
     temporaries.overdue().forEach(subscribing::delete);
   }
 

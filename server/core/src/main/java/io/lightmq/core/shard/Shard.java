@@ -1,271 +1,267 @@
 package io.lightmq.core.shard;
 
-import io.lightmq.core.delivery.Beside;
-import io.lightmq.core.delivery.Fetcher;
-import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.Destinations;
-import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.OffHeap;
-import io.lightmq.core.destination.Overflow;
-import io.lightmq.core.destination.UnloggedStore;
-import io.lightmq.core.record.BatchBytes;
-import io.lightmq.core.record.RecordCodec;
-import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
-import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.FileFaults;
-import io.lightmq.core.storage.journal.Window;
-import io.lightmq.core.storage.overflow.OverflowFiles;
-import io.lightmq.core.storage.segment.SegmentStore;
-import io.lightmq.core.storage.snapshot.Ballast;
-import io.lightmq.core.storage.snapshot.Snapshot;
-import io.lightmq.core.storage.snapshot.SnapshotStore;
-import io.lightmq.core.storage.snapshot.StoreIdentity;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.UUID;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The life of one shard: recovery, start, end. Recovery runs on the caller's thread and hands the
- * state to the shard's loop; from then on it is touched there only.
+ * The life of one shard on this node: a {@link Replica} that recovers and follows, and an {@link
+ * Owner} as long as the journal says that this node leads. Recovery runs on a thread that may
+ * block, and hands the state to the shard's loop; from then on it is touched there only.
+ *
+ * <pre>
+ * RECOVERING ──► FOLLOWING ──► LEADING ──► FOLLOWING   the owner is dropped, what is in a record
+ *      ▲                          │                    is kept
+ *      └──────────────────────────┘  something was applied that is not committed: the state is
+ *                                    thrown away and built again from snapshot and journal
+ * any ──► CLOSING ──► ENDED, and ENDED at once when something fails
+ * </pre>
  */
 final class Shard implements ShardBatch.Observer {
   private static final Logger log = LoggerFactory.getLogger(Shard.class);
   private static final long TICK_NANOS = 1_000_000_000;
+  private static final String NOT_LEADING =
+      "this broker does not lead now, it follows another one; connect again";
 
-  private final BrokerSettings settings;
-  private final Disk disk;
-  private final Loops loops;
+  private final Member member;
   private final Loop loop;
-  private final Loop reads;
-  private final Loop destage;
-  private final Loop overflow;
   private final CommandQueue queue;
-  private final DirectMemory memory = new DirectMemory();
-  private final ShardState state;
-  private final SegmentStore segments;
-  private final OverflowFiles overflowFiles;
+  private final ShardSeams seams;
   private final Journal journal;
-  private final Window window;
-  private final Fetcher fetcher;
-  private final ShardParts parts;
-  private final MetricsTaker metricsTaker;
-  private final StoreIdentity identity;
-  private final boolean clean;
+  private final KeptBack told;
   private final CompletableFuture<Void> ready = new CompletableFuture<>();
   private final CompletableFuture<Void> stopped = new CompletableFuture<>();
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private volatile BrokerMetrics metrics = BrokerMetrics.NONE;
-  private volatile long startEpoch;
-  private volatile boolean closing;
-  private boolean ended;
-  private long reclaimAtNanos;
-  private boolean replayed;
+  private volatile long leadEpoch;
 
-  Shard(
-      BrokerSettings settings,
+  /** Batches of all owners that are committed; the journal counts before it tells anything else. */
+  private final AtomicLong doneBatches = new AtomicLong();
+
+  /** How many were before the owner of now. */
+  private long doneBefore;
+
+  private volatile Life life = Life.RECOVERING;
+  private @Nullable Replica replica;
+  private @Nullable Owner owner;
+  private int shownDestinations = Shown.DEFAULT;
+  private long reclaimAtNanos;
+  private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
+
+  private Shard(Member member, CommandQueue queue, ShardSeams seams, Journal journal) {
+    this.member = member;
+    this.loop = member.shard();
+    this.queue = queue;
+    this.seams = seams;
+    this.journal = journal;
+    this.told = new KeptBack(this::execute);
+  }
+
+  /** Recovers the shard of a data directory, which follows from {@link #begin} on. Blocks. */
+  static Shard recover(
+      BrokerSettings wanted,
       Disk disk,
       Loops loops,
       Loop loop,
       CommandQueue queue,
-      JournalMaker journals,
-      DestagingMaker maker,
-      Landing.Maker landings)
+      ShardSeams seams)
       throws IOException {
-    this.settings = settings;
-    this.disk = disk;
-    this.loops = loops;
-    this.loop = loop;
-    this.queue = queue;
-    this.reads = loops.open("read");
-    this.destage = loops.open("destage");
-    this.overflow = loops.open("overflow");
-    this.identity = StoreIdentity.openOrCreate(disk, loops.ids()::next);
-    UUID storeId = identity.storeId();
-    SnapshotStore snapshots = SnapshotStore.open(disk, storeId);
-    SnapshotStore.Loaded loaded = snapshots.load();
-    report(loaded);
-    this.segments =
-        SegmentStore.open(
-            disk, memory, storeId, snapshots.nextAddress(), loaded.segments(), settings.segments());
-    Ballast ballast = Ballast.open(disk, settings.disk().ballastBytes());
-    this.overflowFiles =
-        OverflowFiles.open(
-            disk, loop, overflow, settings.disk().overflowBytes(), settings.disk().minFreeBytes());
-    UnloggedStore store =
-        new UnloggedStore(memory, settings.memory().unloggedBytes(), overflowFiles);
-    this.state = new ShardState(new Destinations(new OffHeap(memory), store));
-    long from = restore(loaded);
-    this.journal = journals.make(storeId);
-    Listening listener = new Listening();
-    long end = journal.start(from, listener);
-    if (identity.used() && loaded.snapshot().isEmpty() && !replayed) {
-      throw new IOException(
-          "this store was used and is empty now: neither a snapshot nor a record is left in"
-              + " snapshots/ and journal/, they were deleted or damaged; restore the data directory"
-              + " from a backup, or start with an empty one to begin anew");
-    }
-    for (Destination destination : state.destinations().all()) {
-      destination.durableLanes().forEach(DurableLane::show);
-    }
-    this.clean = state.stopped() && !replayed;
-    state.links().started(loops.clock().wallMillis(), clean);
-    this.window = new Window(memory, settings.memory().windowBytes(), end);
-    this.fetcher = new Fetcher(loop, reads, journal, segments, memory);
-    Checkpoints.Stores stores =
-        new Checkpoints.Stores(
-            segments,
-            maker.make(segments, state),
-            snapshots,
-            ballast,
-            destage,
-            loop,
-            cause -> fail("a checkpoint", cause));
-    this.parts =
-        new ShardParts(
-            settings,
-            identity,
-            journal,
-            window,
-            state,
-            loops.clock(),
-            fetcher,
-            new Beside(loop, loops.open("match")),
-            new Overflow(store, overflowFiles, memory, this::marksMoved),
-            stores,
-            landings,
-            made -> new ShardRunner(made, queue, loop, this));
-    parts.runner().leads(listener.epoch);
-    parts.checkpoints().startedFrom(from);
-    if (!loaded.rejected().isEmpty()) {
-      parts.checkpoints().want();
-    }
-    this.metricsTaker =
-        new MetricsTaker(parts, memory, queue, loaded, from == 0 ? 0 : createdMillis(loaded));
-    loop.onTurnEnd(this::endTurn);
-    loops.whenOneDies(this::loopDied);
+    Member member = Member.open(wanted, disk, loops, loop);
+    Journal journal =
+        seams.journals().make(disk, loops, wanted.journal(), member.identity().storeId());
+    Shard shard = new Shard(member.within(journal.maxBatchBytes()), queue, seams, journal);
+    shard.replica =
+        shard.recover((from, taker) -> journal.start(from, shard.told, shard.new Listening(taker)));
+    loop.onTurnEnd(shard::endTurn);
+    loops.whenOneDies(shard::loopDied);
+    return shard;
   }
 
-  /** Which journal the shard has; a seam. */
-  interface JournalMaker {
-    /** A journal that is not started, for the store of this identity. */
-    Journal make(UUID storeId);
+  private Replica recover(Replica.Feed feed) throws IOException {
+    return Replica.recover(member, seams, journal, feed, cause -> fail("a checkpoint", cause));
   }
 
-  /** How checkpoints destage; a seam. */
-  interface DestagingMaker {
-    Checkpoints.Destaging make(SegmentStore segments, ShardState state);
-  }
-
-  private static long createdMillis(SnapshotStore.Loaded loaded) {
-    return loaded.snapshot().map(Snapshot::createdMillis).orElse(0L);
-  }
-
-  private static void report(SnapshotStore.Loaded loaded) {
-    for (String reason : loaded.rejected()) {
-      log.error("The newest snapshot is not there or damaged, an older one is used: {}", reason);
+  private Replica replica() {
+    Replica there = replica;
+    if (there == null) {
+      throw new IllegalStateException("the shard has no state yet");
     }
-    for (String orphan : loaded.orphans()) {
-      log.info("No snapshot names segment {}; moved to orphaned/", orphan);
-    }
-  }
-
-  private long restore(SnapshotStore.Loaded loaded) throws IOException {
-    if (loaded.snapshot().isEmpty()) {
-      return 0;
-    }
-    Snapshot snapshot = loaded.snapshot().get();
-    StateSnapshot.decode(snapshot.state(), state);
-    LanePieces.byDestination(snapshot.pieces())
-        .forEach(
-            (id, pieces) -> {
-              Destination destination = state.destinations().find(id);
-              if (destination != null) {
-                for (DurableLane lane : destination.durableLanes()) {
-                  lane.install(pieces.of(lane.code()), snapshot.offset());
-                }
-              }
-            });
-    return snapshot.offset();
-  }
-
-  /** What the journal tells: replay on the recovering thread, the rest on any. */
-  private final class Listening implements Journal.Listener {
-    private long epoch;
-
-    @Override
-    public void replay(long offset, ByteBuffer records) {
-      long first = offset + Journal.Batch.HEADER_BYTES;
-      BatchBytes bytes = BatchBytes.of(first, records.slice());
-      RecordCodec.decode(
-          first,
-          records,
-          record -> {
-            state.apply(record, bytes);
-            replayed = true;
-          });
-    }
-
-    @Override
-    public void leader(long newEpoch) {
-      epoch = newEpoch;
-    }
-
-    @Override
-    public void follower() {
-      throw new IllegalStateException("a journal without a cluster has no leader to follow");
-    }
-
-    @Override
-    public void failed(IOException cause) {
-      execute(() -> fail("its journal", cause));
-    }
+    return there;
   }
 
   private void execute(Runnable task) {
-    if (!closing || !stopped.isDone()) {
+    if (life != Life.ENDED) {
       loop.execute(task);
     }
   }
 
-  // ---- start ----
+  // ---- what the journal tells ----
 
-  /** Begins the new shard epoch. */
+  /** Told at start on the recovering thread, then on the shard's loop. */
+  private final class Listening implements Journal.Listener {
+    private final Journal.Replay found;
+
+    Listening(Journal.Replay found) {
+      this.found = found;
+    }
+
+    @Override
+    public void replay(long offset, ByteBuffer records) {
+      found.replay(offset, records);
+    }
+
+    @Override
+    public void leader(long epoch, long from) {
+      lead(epoch, from);
+    }
+
+    @Override
+    public void follower() {
+      resign(0);
+    }
+
+    @Override
+    public void lost(int pending) {
+      resign(pending);
+    }
+
+    @Override
+    public void committed(long offset, ByteBuffer records) {
+      follow(offset, records);
+    }
+
+    @Override
+    public void failed(IOException cause) {
+      fail("its journal", cause);
+    }
+  }
+
+  /** Begins: what the journal has told meanwhile is heard. */
   void begin() {
-    startEpoch = state.epoch() + 1;
     loop.execute(
         () -> {
-          parts.time().look();
-          reclaimAtNanos =
-              parts.time().nanos() + settings.intervals().idleReclaimMillis() * 1_000_000L;
-          parts.delays().recover();
-          parts.budget().started();
-          parts.batch().startsEpoch();
-          parts.recorder().record(new Started(startEpoch, clean));
-          parts.recorder().onShardWhenDurable(this::isUsed);
+          life = Life.FOLLOWING;
+          member.time().look();
+          reclaimLater();
+          told.open();
           tick();
         });
+  }
+
+  private void follow(long offset, ByteBuffer records) {
+    if (life != Life.FOLLOWING) {
+      throw new IllegalStateException(
+          "the journal tells of a batch at " + offset + " while the shard is " + life);
+    }
+    Replica there = replica();
+    if (offset < there.applied()) {
+      return; // it was shown when the state was built again
+    }
+    if (offset != there.applied()) {
+      throw new IllegalStateException(
+          "the journal goes on at " + offset + ", and the state ends at " + there.applied());
+    }
+    there.follow(offset, records);
+  }
+
+  private void lead(long epoch, long from) {
+    if (life != Life.FOLLOWING) {
+      return; // it closes, or has failed
+    }
+    Replica there = replica();
+    if (from < there.applied()) {
+      return; // another one has led meanwhile, which is told next
+    }
+    if (from != there.applied()) {
+      throw new IllegalStateException(
+          "the journal leads from " + from + ", and the state ends at " + there.applied());
+    }
+    life = Life.LEADING;
+    doneBefore = doneBatches.get();
+    member.time().begin(there.newestMillis());
+    Owner made = new Owner(there, queue, journal, seams.landings(), this, epoch, from);
+    made.metrics().show(shownDestinations);
+    made.metrics().disk(disk);
+    owner = made;
+    leadEpoch = there.state().epoch() + 1;
+    made.start(this::isUsed);
   }
 
   /** The first record is durable: from now on this store must not be found empty. */
   private void isUsed() {
     try {
-      identity.markUsed(); // once in the life of a store, and before anybody is served
+      member.identity().markUsed(); // once in the life of a store, and before anybody is served
       ready.complete(null);
     } catch (IOException e) {
       fail("its identity, file \"store\",", e);
     }
   }
+
+  /** This node leads no more: what the owner had is given up, and if need be the state too. */
+  private void resign(int pending) {
+    Owner leaving = owner;
+    if (life != Life.LEADING || leaving == null) {
+      return;
+    }
+    long applied = leaving.appliedEnd();
+    // What it went on to append while this was on its way was refused, though nothing was pending.
+    boolean committed =
+        pending == 0
+            && leaving.hasAppendedAll()
+            && leaving.runner().batches() == doneBatches.get() - doneBefore;
+    leaving.drop(FaultCode.CLOSING, NOT_LEADING);
+    owner = null;
+    metrics = BrokerMetrics.NONE;
+    Replica there = replica();
+    if (committed) {
+      there.shed(applied);
+      life = Life.FOLLOWING;
+      return;
+    }
+    log.warn(
+        "This broker does not lead any more. Of what it had applied up to offset {}, {} batches were"
+            + " under way; its state is built again from snapshot and journal",
+        applied,
+        pending);
+    life = Life.RECOVERING;
+    told.close();
+    there.forget();
+    // Behind a checkpoint that is being written: what that leaves is what is read.
+    member.destage().execute(() -> buildAgain(there));
+  }
+
+  private void buildAgain(Replica before) {
+    before.closeSegments();
+    try {
+      Replica built = recover(journal::replay);
+      loop.execute(() -> built(built));
+    } catch (IOException e) {
+      loop.execute(() -> fail("building the state again", e));
+    }
+  }
+
+  private void built(Replica built) {
+    replica = built;
+    if (life == Life.RECOVERING) {
+      life = Life.FOLLOWING;
+      told.open();
+    }
+  }
+
+  // ---- what others ask ----
 
   CompletableFuture<Void> ready() {
     return ready;
@@ -275,23 +271,50 @@ final class Shard implements ShardBatch.Observer {
     return failure;
   }
 
-  long startEpoch() {
-    return startEpoch;
+  /** The shard epoch of the newest owner here; 0 before the first. */
+  long epoch() {
+    return leadEpoch;
+  }
+
+  Life life() {
+    return life;
+  }
+
+  /** The state as a snapshot has it; a look for tests. */
+  List<ByteBuffer> stateForTests() {
+    return replica().encoded();
+  }
+
+  /** The offset of the newest snapshot; a look for tests. */
+  long newestCheckpoint() {
+    return replica().checkpoints().newestOffset();
+  }
+
+  /** What is taken outside the heap; a look for tests. */
+  Map<String, Long> memory() {
+    return member.memory().usedByPurpose();
   }
 
   /** What records have made; a look for tests. */
   ShardState state() {
-    return state;
+    return replica().state();
+  }
+
+  /** Behind what the journal has shown; a look for tests. */
+  long applied() {
+    return replica().applied();
   }
 
   /** Whether the journal has written all of them; a look for tests. */
   boolean isWritten() {
-    return parts.batch().isEmpty() && journal.written() >= journal.appended();
+    Owner leading = owner;
+    return (leading == null || leading.hasAppendedAll()) && journal.written() >= journal.appended();
   }
 
   /** The most steps that selectors took in one turn so far; a look for tests. */
   long mostSelectorSteps() {
-    return parts.work().mostOfTurn();
+    Owner leading = owner;
+    return leading == null ? 0 : leading.work().mostOfTurn();
   }
 
   BrokerMetrics metrics() {
@@ -302,11 +325,22 @@ final class Shard implements ShardBatch.Observer {
 
   /** Carries out what is in the mailbox. */
   void drain() {
-    parts.runner().drain();
+    Owner leading = owner;
+    if (leading != null) {
+      leading.runner().drain();
+    } else {
+      queue.draining();
+      refuseWaiting(NOT_LEADING);
+    }
   }
 
   private void endTurn() {
-    parts.runner().endTurn();
+    Owner leading = owner;
+    if (leading != null) {
+      leading.runner().endTurn();
+    } else if (life == Life.FOLLOWING || life == Life.CLOSING) {
+      replica().checkpoints().turn();
+    }
   }
 
   @Override
@@ -318,45 +352,51 @@ final class Shard implements ShardBatch.Observer {
 
   @Override
   public void ended(Journal.Outcome outcome) {
-    // The journal's failure, which comes on its own, is what ends the shard.
+    if (outcome == Journal.Outcome.DONE) {
+      doneBatches.incrementAndGet();
+      marksMoved();
+    }
+    // Else the journal tells on its own why: it has failed, or this node leads no more.
   }
 
   private void tick() {
-    if (ended) {
+    if (life == Life.ENDED) {
       return;
     }
-    parts.time().look();
-    if (metricsTaker.begin()) {
-      takeMetrics();
+    member.time().look();
+    Owner leading = owner;
+    if (leading != null) {
+      if (leading.metrics().begin()) {
+        takeMetrics(leading);
+      }
+      leading.tick();
+      if (leading.isHolding()) {
+        marksMoved();
+      }
     }
-    if (!closing) { // nothing is recorded behind the record of an orderly stop
-      parts.sessions().closeIdleLinks(64);
-      parts.sessions().deleteOverdueTemporaries();
-      parts.delays().tick();
-      parts.janitor().tick();
-      parts.retries().tick();
+    int idle = member.settings().intervals().idleReclaimMillis();
+    if (leading != null && idle > 0 && member.time().nanos() - reclaimAtNanos >= 0) {
+      reclaimLater();
+      leading.reclaimIfWorthIt();
     }
-    if (parts.publishing().isHolding()) {
-      marksMoved();
-    }
-    if (settings.intervals().idleReclaimMillis() > 0
-        && parts.time().nanos() - reclaimAtNanos >= 0) {
-      reclaimAtNanos = parts.time().nanos() + settings.intervals().idleReclaimMillis() * 1_000_000L;
-      reclaimIfWorthIt();
-    }
-    destage.execute(this::lookAtDisk);
+    member.destage().execute(this::lookAtDisk);
     loop.schedule(TICK_NANOS, this::tick);
   }
 
+  private void reclaimLater() {
+    reclaimAtNanos =
+        member.time().nanos() + member.settings().intervals().idleReclaimMillis() * 1_000_000L;
+  }
+
   /** Takes a slice of the metrics; another turn goes on, behind whatever waits. */
-  private void takeMetrics() {
-    if (ended) {
+  private void takeMetrics(Owner of) {
+    if (owner != of || life == Life.ENDED) {
       return;
     }
-    parts.time().look();
-    BrokerMetrics complete = metricsTaker.step();
+    member.time().look();
+    BrokerMetrics complete = of.metrics().step();
     if (complete == null) {
-      execute(this::takeMetrics);
+      execute(() -> takeMetrics(of));
     } else {
       metrics = complete;
     }
@@ -364,75 +404,54 @@ final class Shard implements ShardBatch.Observer {
 
   /** Sets how many destinations the metrics show one by one. */
   void showDestinations(int most) {
-    loop.execute(() -> metricsTaker.show(most));
+    loop.execute(
+        () -> {
+          shownDestinations = most;
+          Owner leading = owner;
+          if (leading != null) {
+            leading.metrics().show(most);
+          }
+        });
   }
 
   /** Asks for a checkpoint. */
   void wantCheckpoint() {
-    loop.execute(parts.checkpoints()::want);
-  }
-
-  private void reclaimIfWorthIt() {
-    parts
-        .checkpoints()
-        .lookForDeadBytes(
-            dead -> {
-              long all = 0;
-              for (var segment : segments.segments()) {
-                all += segment.entryBytes();
-              }
-              if (dead > 0 && dead >= all / 2) {
-                parts.checkpoints().want();
-              }
-            });
+    loop.execute(() -> replica().checkpoints().want());
   }
 
   private void lookAtDisk() {
     try {
-      long usable = disk.usableBytes();
-      long total = disk.totalBytes();
-      loop.execute(
-          () -> {
-            boolean full =
-                usable < settings.disk().minFreeBytes() || parts.checkpoints().outOfRoom();
-            if (full != parts.placing().diskFull()) {
-              log.warn(
-                  "{} bytes are free, the limit is {}{}: persistent messages are {}",
-                  usable,
-                  settings.disk().minFreeBytes(),
-                  parts.checkpoints().outOfRoom() ? ", and a checkpoint found no room" : "",
-                  full ? "refused" : "taken again");
-            }
-            if (full) {
-              parts.checkpoints().lookForDeadBytes(this::reclaimForRoom);
-            }
-            parts.placing().diskFull(full);
-            metricsTaker.disk(usable, total);
-          });
+      BrokerMetrics.DiskUse use =
+          new BrokerMetrics.DiskUse(member.disk().usableBytes(), member.disk().totalBytes());
+      loop.execute(() -> sawDisk(use));
     } catch (IOException e) {
       log.warn("The room on the disk cannot be read", e);
     }
   }
 
-  private void reclaimForRoom(long deadBytes) {
-    if (deadBytes > settings.disk().minFreeBytes() / 8) {
-      parts.checkpoints().want();
+  private void sawDisk(BrokerMetrics.DiskUse use) {
+    disk = use;
+    Owner leading = owner;
+    if (leading != null) {
+      leading.sawDisk(use);
     }
   }
 
   // ---- end ----
 
   private void fail(String what, IOException cause) {
-    if (ended) {
+    if (life == Life.ENDED) {
       return;
     }
-    ended = true;
+    life = Life.ENDED;
     log.error("The shard ends, nothing is tried again: {} has failed", what, cause);
     String text = "the broker has ended: " + what + " failed with " + FileFaults.text(cause);
-    parts.runner().end();
-    parts.checkpoints().close();
-    parts.commands().end(FaultCode.BROKER_FAILED, text);
-    tellAll(FaultCode.BROKER_FAILED, text);
+    replica().checkpoints().close();
+    Owner leading = owner;
+    if (leading != null) {
+      leading.end();
+      leading.disconnectAll(FaultCode.BROKER_FAILED, text);
+    }
     ready.completeExceptionally(cause);
     stopped.complete(null);
     failure.complete(cause);
@@ -450,37 +469,31 @@ final class Shard implements ShardBatch.Observer {
     }
   }
 
-  private void tellAll(FaultCode code, String text) {
-    for (PeerSession session : List.copyOf(parts.sessions().all())) {
-      session.peer().disconnect(code, text);
-    }
-  }
-
   /** Commands that came after the loop was closed. */
   void refuseWaiting() {
+    refuseWaiting("the broker is closed");
+  }
+
+  private void refuseWaiting(String text) {
     @Nullable Command next = queue.pollOther();
     while (next != null) {
-      refuse(next);
+      refuse(next, text);
       next = queue.pollOther();
     }
     next = queue.pollPublish(Long.MAX_VALUE);
     while (next != null) {
-      refuse(next);
+      refuse(next, text);
       next = queue.pollPublish(Long.MAX_VALUE);
     }
   }
 
-  private static void refuse(Command command) {
+  private static void refuse(Command command, String text) {
     command.release();
-    command.peer().disconnect(FaultCode.CLOSING, "the broker is closed");
+    command.peer().disconnect(FaultCode.CLOSING, text);
   }
 
   /** Ends all connections, records a clean end and makes the last checkpoint. */
   CompletableFuture<Void> stop() {
-    if (closing) {
-      return stopped;
-    }
-    closing = true;
     try {
       loop.execute(this::stopNow);
     } catch (RejectedExecutionException loopIsDead) {
@@ -490,47 +503,60 @@ final class Shard implements ShardBatch.Observer {
   }
 
   private void stopNow() {
-    if (ended) {
+    if (life == Life.ENDED || life == Life.CLOSING) {
       return;
     }
-    String text = "the broker is shutting down";
-    parts.runner().endSlices();
-    parts.withheld().releaseAll();
-    parts.mover().end();
-    for (PeerSession session : List.copyOf(parts.sessions().all())) {
-      parts.sessions().dismiss(session, FaultCode.CLOSING, text);
+    boolean recovering = life == Life.RECOVERING;
+    life = Life.CLOSING;
+    Owner leading = owner;
+    if (leading != null) {
+      leading.stop(FaultCode.CLOSING, "the broker is shutting down");
     }
-    parts.commands().end(FaultCode.CLOSING, text);
-    parts.runner().recordStop();
-    parts
-        .checkpoints()
-        .last(
-            () -> {
-              ended = true;
-              parts.runner().end();
-              stopped.complete(null);
-            });
+    ready.completeExceptionally(new IOException("the broker was closed before it led"));
+    if (recovering) {
+      stoppedInOrder(); // what is built again is in the files already
+    } else {
+      replica().checkpoints().last(this::stoppedInOrder);
+    }
+  }
+
+  private void stoppedInOrder() {
+    life = Life.ENDED;
+    Owner leading = owner;
+    if (leading != null) {
+      leading.end();
+    }
+    stopped.complete(null);
   }
 
   /** Closes files and gives memory back, also when loops have died. */
   void finish() throws IOException {
     try {
+      onLoop(member.destage(), () -> {}); // a state that is being built is there, and closed below
       onLoop(
           loop,
           () -> {
-            ended = true;
-            parts.runner().end();
-            parts.checkpoints().close();
+            life = Life.ENDED;
+            Owner leading = owner;
+            if (leading != null) {
+              leading.end();
+            }
+            replica().checkpoints().close();
             refuseWaiting();
           });
     } finally {
       try {
         closeJournal();
       } finally {
-        onLoop(reads, fetcher::close);
-        onLoop(destage, this::closeSegments);
-        onLoop(overflow, overflowFiles::close);
-        window.close();
+        Owner leading = owner;
+        if (leading != null) {
+          onLoop(member.reads(), leading::closeReads);
+        }
+        onLoop(member.destage(), () -> replica().closeSegments());
+        onLoop(member.overflow(), member.overflowFiles()::close);
+        if (leading != null) {
+          leading.closeWindow();
+        }
       }
     }
   }
@@ -543,20 +569,12 @@ final class Shard implements ShardBatch.Observer {
     }
   }
 
-  private void closeSegments() {
-    try {
-      segments.close();
-    } catch (IOException e) {
-      log.warn("The segments could not be closed", e);
-    }
-  }
-
   /** Runs a task on a loop and waits; on this thread if the loop is dead. */
-  private void onLoop(Loop owner, Runnable task) {
+  private void onLoop(Loop where, Runnable task) {
     try {
-      loops.run(owner, task);
+      member.loops().run(where, task);
     } catch (RejectedExecutionException loopIsDead) {
-      log.warn("Loop {} is dead; what it owned is closed without it", owner.name());
+      log.warn("Loop {} is dead; what it owned is closed without it", where.name());
       task.run();
     }
   }

@@ -15,7 +15,7 @@ final class ShardBatch implements Journal.Batch {
     /** The marks have moved. */
     void marksMoved();
 
-    /** The batch has ended otherwise than durable. */
+    /** The batch has ended. */
     void ended(Journal.Outcome outcome);
   }
 
@@ -88,9 +88,7 @@ final class ShardBatch implements Journal.Batch {
   public void completed(Journal.Outcome outcome) {
     if (outcome == Journal.Outcome.DONE) {
       onDurable.forEach(Runnable::run);
-      observer.marksMoved();
-    } else {
-      observer.ended(outcome);
     }
+    observer.ended(outcome);
   }
 }

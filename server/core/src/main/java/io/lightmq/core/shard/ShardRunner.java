@@ -1,22 +1,15 @@
 package io.lightmq.core.shard;
 
-import io.lightmq.core.delivery.Consumer;
-import io.lightmq.core.delivery.Damage;
-import io.lightmq.core.delivery.Decisions;
-import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.Lane;
+import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
-import io.lightmq.core.record.ShardRecord.Acked;
-import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.FaultCode;
-import io.lightmq.wire.entry.SequenceRange;
-import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +23,11 @@ import org.jspecify.annotations.Nullable;
  * last eighth; everything else frees room and goes on while there is any.
  */
 @OwnedBy("shard")
-final class ShardRunner implements Decisions, Admission {
+final class ShardRunner implements Admission {
   /** Commands of one turn in each lane; the rest comes in the next. */
   private static final int MAX_OTHERS = 1024;
 
   private static final int MAX_PUBLISHES = 256;
-
-  /** What the record of one touch or give-up takes, at most. */
-  private static final int DECISION_BYTES = 128;
 
   /**
    * This part of the journal is left for records that no command asks room for, such as touches.
@@ -46,13 +36,33 @@ final class ShardRunner implements Decisions, Admission {
 
   private static final long RETRY_NANOS = 5_000_000;
 
-  private record Touch(Subscription subscription, int lane, long blockKey) {}
+  /**
+   * What a turn works with.
+   *
+   * @param shares which have a share in each turn, in their order
+   */
+  record Parts(
+      BrokerSettings settings,
+      ShardState state,
+      TurnTime time,
+      Work work,
+      Ready ready,
+      Counters counters,
+      BatchBuilder batch,
+      Recorder recorder,
+      Unforeseen unforeseen,
+      Dispatcher dispatcher,
+      Sessions sessions,
+      Settlements settlements,
+      DeliveryDecisions decisions,
+      Placing placing,
+      Overflow overflow,
+      Intake intake,
+      Commands commands,
+      Checkpoints checkpoints,
+      List<TurnPart> shares) {}
 
-  private record Consumed(Consumer consumer, List<SequenceRange> ranges) {}
-
-  private record GivenUp(Subscription subscription, SequenceRange range, Decisions.Reason reason) {}
-
-  private final ShardParts parts;
+  private final Parts parts;
   private final CommandQueue queue;
   private final Loop loop;
   private final Journal journal;
@@ -64,49 +74,51 @@ final class ShardRunner implements Decisions, Admission {
   private final TurnTimers timers;
   private final ArrayDeque<Command> others = new ArrayDeque<>();
 
-  // What delivery wants recorded; carried over to a later turn while there is no room. Bounded by
-  // blocks with consumers and by pulls.
-  private final ArrayDeque<Touch> touches = new ArrayDeque<>();
-  private final ArrayDeque<GivenUp> givenUp = new ArrayDeque<>();
-  private final ArrayDeque<Consumed> consumed = new ArrayDeque<>();
-
-  /** Consumers whose messages were acknowledged without a record. */
-  private final ArrayDeque<Consumer> served = new ArrayDeque<>();
-
-  private boolean recording;
   private final int reserveBytes;
-  private long journalEpoch;
+  private final long journalEpoch;
   private long batches;
   private long carriedOut;
   private int turnOthers;
   private int turnPublishes;
   private boolean again;
   private String paused = "";
-  private boolean ended;
-
-  /** The record of an orderly stop is made, and is to be the last. */
-  private boolean stopped;
+  private Life life = Life.LEADING;
 
   private Loop.@Nullable Timer flushTimer;
   private Loop.@Nullable Timer retryTimer;
 
-  ShardRunner(ShardParts parts, CommandQueue queue, Loop loop, ShardBatch.Observer observer) {
+  ShardRunner(
+      Parts parts,
+      CommandQueue queue,
+      Journal journal,
+      Window window,
+      Loop loop,
+      ShardBatch.Observer observer,
+      long journalEpoch) {
     this.parts = parts;
     this.queue = queue;
     this.loop = loop;
-    this.journal = parts.journal();
-    this.window = parts.window();
+    this.journal = journal;
+    this.window = window;
     this.batch = parts.batch();
     this.recorder = parts.recorder();
     this.observer = observer;
-    this.slices = new Slices(loop, parts);
-    this.timers = new TurnTimers(loop, parts, this::drain);
+    this.journalEpoch = journalEpoch;
+    this.carriedOut = queue.takenOthers();
+    this.slices = new Slices(loop, parts.time(), parts.dispatcher());
+    this.timers =
+        new TurnTimers(loop, parts.time(), parts.dispatcher(), parts.shares(), this::drain);
     this.reserveBytes = window.capacity() / 8;
   }
 
-  /** The journal may be appended to, with this epoch. */
-  void leads(long epoch) {
-    journalEpoch = epoch;
+  /** How many batches were appended. */
+  long batches() {
+    return batches;
+  }
+
+  /** Whether commands are decided, and records may be made. */
+  boolean isLeading() {
+    return life == Life.LEADING;
   }
 
   /** Whether publishes wait for room, and why; empty if not. */
@@ -116,10 +128,17 @@ final class ShardRunner implements Decisions, Admission {
 
   /** Takes nothing more: the shard has failed or is closed. */
   void end() {
-    ended = true;
+    life = Life.ENDED;
     slices.end();
     parts.dispatcher().drop();
     cancelTimers();
+  }
+
+  /** Sends away whose commands were collected and are not decided. */
+  void refuseCollected() {
+    while (!others.isEmpty()) {
+      execute(others.remove());
+    }
   }
 
   // ---- a turn ----
@@ -132,9 +151,9 @@ final class ShardRunner implements Decisions, Admission {
     collect();
     advance();
     takeOthers();
-    if (!ended) {
+    if (life != Life.ENDED) {
       paused = "";
-      parts.publishing().retryHeld();
+      parts.intake().retryHeld();
     }
     if (others.isEmpty() || othersHadTheirShare()) {
       takePublishes();
@@ -185,7 +204,7 @@ final class ShardRunner implements Decisions, Admission {
             .refuse(next, parts.unforeseen().refusal(thrown, "the room for it", before));
         continue;
       }
-      if (!ended && !stopped && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
+      if (isLeading() && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
         return;
       }
       others.remove();
@@ -241,14 +260,14 @@ final class ShardRunner implements Decisions, Admission {
 
   @Override
   public boolean admit(long bytes, boolean publishes) {
-    if (stopped) {
+    if (life == Life.CLOSING) {
       return false;
     }
     long most = parts.settings().maxBatchBytes();
     if (!batch.isEmpty() && (batch.isFull() || batch.length() + bytes > most)) {
       flush();
     }
-    long room = window.room(journal.written()) - Commands.SLACK_BYTES;
+    long room = window.room(journal.taken()) - Commands.SLACK_BYTES;
     if (room < bytes + (publishes ? reserveBytes : 0)) {
       paused = publishes ? "window: the journal has not written enough yet" : paused;
       return false;
@@ -268,24 +287,21 @@ final class ShardRunner implements Decisions, Admission {
     turnOthers = 0;
     turnPublishes = 0;
     parts.work().endTurn();
-    parts.settingAside().endTurn();
+    parts.decisions().endTurn();
     if (again) {
       again = false;
       goOn();
     }
-    if (ended) {
+    if (life == Life.ENDED) {
       return;
     }
-    parts.publishing().early().endTurn(queue);
-    parts.withheld().turn();
-    parts.delays().turn();
-    parts.mover().turn();
+    parts.intake().early().endTurn(queue);
+    parts.shares().forEach(TurnPart::turn);
     flush();
     advance();
-    while (!parts.ready().isEmpty() || !served.isEmpty()) {
-      while (!served.isEmpty()) {
-        parts.dispatcher().consumed(served.remove());
-      }
+    parts.dispatcher().goOn();
+    while (!parts.ready().isEmpty() || parts.decisions().isServing()) {
+      parts.decisions().serve();
       for (Subscription subscription : parts.ready().take()) {
         parts.dispatcher().dispatch(subscription);
       }
@@ -298,14 +314,13 @@ final class ShardRunner implements Decisions, Admission {
     slices.endTurn();
     parts.dispatcher().endTurn();
     boolean waits =
-        parts.publishing().isHolding()
+        parts.intake().isHolding()
             || !others.isEmpty()
-            || !touches.isEmpty()
-            || !givenUp.isEmpty()
-            || !parts.settingAside().isEmpty()
-            || !consumed.isEmpty();
+            || !parts.decisions().isEmpty()
+            || parts.dispatcher().lease().isAwaited();
     if (waits && retryTimer == null) {
-      // Room may come without a mark moving: the journal's trim, a message freed from memory.
+      // Room and the lease may come without a mark moving: the journal's trim, a message freed from
+      // memory.
       retryTimer =
           loop.schedule(
               RETRY_NANOS,
@@ -318,7 +333,11 @@ final class ShardRunner implements Decisions, Admission {
 
   /** Appends what was recorded. */
   void flush() {
-    recordDecisions();
+    if (life == Life.CLOSING) {
+      parts.decisions().giveBack();
+    } else {
+      parts.decisions().record(this);
+    }
     if (batch.isEmpty()) {
       return;
     }
@@ -335,147 +354,18 @@ final class ShardRunner implements Decisions, Admission {
     }
   }
 
-  // ---- what delivery decides ----
-
-  @Override
-  public void touch(Subscription subscription, int lane, long blockKey) {
-    touches.add(new Touch(subscription, lane, blockKey));
-  }
-
-  @Override
-  public void giveUp(
-      Subscription subscription, int lane, long from, int count, Decisions.Reason reason) {
-    subscription.toNobody(lane, from, count);
-    if (reason == Decisions.Reason.EXHAUSTED) {
-      parts.deadLetters().exhausted(subscription, lane, from, count);
-    } else if (reason == Decisions.Reason.EXPIRED && DeadLetters.keepsExpired(subscription)) {
-      parts.deadLetters().expired(subscription, lane, from, count);
-    } else {
-      givenUp.add(new GivenUp(subscription, new SequenceRange(lane, from, count), reason));
-    }
-  }
-
-  @Override
-  public void consume(Consumer consumer, List<SequenceRange> ranges) {
-    consumed.add(new Consumed(consumer, ranges));
-  }
-
-  @Override
-  public void goOnLater(Subscription subscription) {
-    soon(
-        () -> {
-          if (!subscription.isClosed()) {
-            parts.ready().add(subscription);
-          }
-        });
-  }
-
-  @Override
-  public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
-    return !stopped && parts.settingAside().found(subscription, lane, damage);
-  }
-
-  @Override
-  public void unreadable(Subscription subscription, IOException cause) {
-    parts.settingAside().unreadable(subscription, cause);
-  }
-
-  /** Records what delivery has decided, as far as there is room. */
-  private void recordDecisions() {
-    if (recording) {
-      return;
-    }
-    if (stopped) {
-      giveBackDecisions();
-      return;
-    }
-    recording = true;
-    boolean room = true;
-    while (room && !touches.isEmpty()) {
-      room = touches.peek().subscription().isClosed() || admit(DECISION_BYTES, false);
-      if (room) {
-        record(touches.remove());
-      }
-    }
-    while (room && !givenUp.isEmpty()) {
-      room = givenUp.peek().subscription().isClosed() || admit(DECISION_BYTES, false);
-      if (room) {
-        record(givenUp.remove());
-      }
-    }
-    while (room && !consumed.isEmpty()) {
-      Consumed next = consumed.peek();
-      room = isOver(next.consumer()) || admit(roomFor(next), false);
-      if (room) {
-        record(consumed.remove());
-      }
-    }
-    while (room && !parts.settingAside().isEmpty()) {
-      room = parts.settingAside().recordNext(this);
-    }
-    recording = false;
-  }
-
-  /** What comes behind the record of an orderly stop is recorded no more, and free again. */
-  private void giveBackDecisions() {
-    touches.clear();
-    for (GivenUp each : givenUp) {
-      giveBack(each.subscription(), List.of(each.range()));
-    }
-    givenUp.clear();
-    for (Consumed each : consumed) {
-      giveBack(each.consumer().subscription(), each.ranges());
-    }
-    consumed.clear();
-  }
-
-  private static void giveBack(Subscription subscription, List<SequenceRange> ranges) {
-    for (SequenceRange range : subscription.isClosed() ? List.<SequenceRange>of() : ranges) {
-      subscription.giveBack(range.lane(), range.from(), range.count(), false);
-    }
-  }
-
-  private static boolean isOver(Consumer consumer) {
-    return !consumer.isAttached() || consumer.subscription().isClosed();
-  }
-
-  private static long roomFor(Consumed each) {
-    return RecordBytes.of(each.consumer().subscription(), each.ranges());
-  }
-
-  private void record(Consumed each) {
-    Subscription subscription = each.consumer().subscription();
-    if (isOver(each.consumer())) {
-      giveBack(subscription, each.ranges());
-      parts.ready().add(subscription);
-      served.add(each.consumer());
-      return;
-    }
-    Settlements.Accepted accepted =
-        Settlements.accepted(subscription, null, each.ranges(), 0, parts.time().millis());
-    accepted.records(ShardRecord.Reason.ACKNOWLEDGED).forEach(recorder::record);
-    accepted.acknowledgeUnrecorded();
-    wakeWaiting(subscription);
-    Destination destination = subscription.destination();
-    parts.counters().acknowledged(destination.id(), subscription.id(), accepted.count());
-    if (accepted.recorded().isEmpty()) {
-      served.add(each.consumer());
-    } else {
-      recorder.onShardWhen(
-          destination.settings().tier().mark(), () -> parts.dispatcher().consumed(each.consumer()));
-    }
-  }
+  // ---- in between ----
 
   /** Something that a command waited for is there. */
   void lookAgain() {
-    if (!ended) {
+    if (life != Life.ENDED) {
       drain();
     }
   }
 
   /** Takes another turn soon. */
   void wakeSoon() {
-    if (!ended) {
+    if (life != Life.ENDED) {
       loop.execute(() -> {});
     }
   }
@@ -494,63 +384,8 @@ final class ShardRunner implements Decisions, Admission {
   void recordStop() {
     flush();
     recorder.record(new ShardRecord.Stopped());
-    stopped = true;
+    life = Life.CLOSING;
     flush();
-  }
-
-  /** What waited for messages of the same key may be free now. */
-  private void wakeWaiting(Subscription subscription) {
-    if (subscription.duplicates() != null) {
-      parts.ready().add(subscription);
-    }
-  }
-
-  private void record(Touch touch) {
-    if (touch.subscription().isClosed()) {
-      return;
-    }
-    recorder.record(
-        new Touched(
-            touch.subscription().destination().id(),
-            touch.subscription().id(),
-            touch.lane(),
-            touch.blockKey()));
-    recorder.onShardWhenDurable(
-        () -> {
-          if (!touch.subscription().isClosed()) {
-            touch.subscription().touchDurable(touch.lane(), touch.blockKey());
-            parts.ready().add(touch.subscription());
-          }
-        });
-  }
-
-  private void record(GivenUp each) {
-    Subscription subscription = each.subscription();
-    if (subscription.isClosed()) {
-      return;
-    }
-    Destination destination = subscription.destination();
-    if (Settlements.isRecorded(subscription, each.range())) {
-      recorder.record(
-          new Acked(
-              destination.id(),
-              subscription.id(),
-              switch (each.reason()) {
-                case EXPIRED -> ShardRecord.Reason.EXPIRED;
-                case LOCAL -> ShardRecord.Reason.ACKNOWLEDGED;
-                case SUPPRESSED -> ShardRecord.Reason.SUPPRESSED;
-                case EXHAUSTED ->
-                    throw new IllegalStateException("a message without attempts left is moved");
-              },
-              List.of(each.range())));
-    } else {
-      subscription.acknowledge(List.of(each.range()));
-    }
-    if (each.reason() == Decisions.Reason.EXPIRED) {
-      parts.counters().expired(destination.id(), subscription.id(), each.range().count());
-    } else if (each.reason() == Decisions.Reason.SUPPRESSED) {
-      parts.counters().suppressed(destination.id(), subscription.id(), each.range().count());
-    }
   }
 
   // ---- timers ----

@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import java.util.ArrayDeque;
@@ -12,14 +13,16 @@ import java.util.ArrayDeque;
 @OwnedBy("shard")
 final class Slices {
   private final Loop loop;
-  private final ShardParts parts;
+  private final TurnTime time;
+  private final Dispatcher dispatcher;
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
   private boolean begun;
   private boolean ended;
 
-  Slices(Loop loop, ShardParts parts) {
+  Slices(Loop loop, TurnTime time, Dispatcher dispatcher) {
     this.loop = loop;
-    this.parts = parts;
+    this.time = time;
+    this.dispatcher = dispatcher;
   }
 
   /** Adds a piece; called within a turn. */
@@ -39,8 +42,8 @@ final class Slices {
         () -> {
           begun = false;
           if (!ended) {
-            parts.time().look();
-            parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
+            time.look();
+            dispatcher.time(time.nanos(), time.millis());
             waiting.remove().run();
           }
         });

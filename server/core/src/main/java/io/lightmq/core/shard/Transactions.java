@@ -87,7 +87,8 @@ final class Transactions {
       throw rolledBack(Placing.goneText(run.destinationId()));
     }
     var known = matchings.of(command, place);
-    Sender sender = Sender.of(session, command.arrivedMillis(), run.persistent(), time);
+    Sender sender =
+        Sender.of(session, time.arrived(command.arrivedMillis()), run.persistent(), time);
     if (checked.delayed()) {
       delayed.split(sender, to, checked, known, missing, parcels);
     } else {

@@ -4,6 +4,8 @@ import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.MessageReader;
 import java.nio.ByteBuffer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The time that all of one turn sees. A turn may be long and commands arrive while it goes on, so
@@ -12,10 +14,19 @@ import java.nio.ByteBuffer;
  */
 @OwnedBy("shard")
 final class TurnTime {
+  /**
+   * A time in records that is further ahead than this is no skew but was wrong; it is passed by.
+   */
+  static final long MOST_AHEAD_MILLIS = 60_000;
+
+  private static final Logger log = LoggerFactory.getLogger(TurnTime.class);
+  private static final long TOLD_MILLIS = 500;
+
   private final Clock clock;
   private long millis;
   private long nanos;
   private long behindMillis;
+  private long aheadMillis;
 
   TurnTime(Clock clock) {
     this.clock = clock;
@@ -24,9 +35,31 @@ final class TurnTime {
 
   /** Looks at the clock. */
   void look() {
-    millis = clock.wallMillis();
+    millis = clock.wallMillis() + aheadMillis;
     nanos = clock.nanos();
     behindMillis = clock.behindMillis();
+  }
+
+  /**
+   * An owner begins: its time begins with the highest that another machine has put into records, if
+   * that is ahead of this one's, and goes on with this machine's. So nothing is dated back, and
+   * what lasts a time lasts it here too.
+   *
+   * @param newestMillis 0 if there is no other machine
+   */
+  void begin(long newestMillis) {
+    long ahead = Math.max(0, newestMillis - clock.arrivalMillis()); // stamps are rounded up
+    aheadMillis = ahead > MOST_AHEAD_MILLIS ? 0 : ahead;
+    if (ahead > TOLD_MILLIS) {
+      log.warn(
+          "The newest record is {} ms ahead of this machine's time, {}; look at the clocks of the"
+              + " machines",
+          ahead,
+          aheadMillis > 0
+              ? "from which the broker's goes on"
+              : "which is more than " + MOST_AHEAD_MILLIS + " and is passed by");
+    }
+    look();
   }
 
   /** Milliseconds since 1970, for stamps. */
@@ -42,6 +75,11 @@ final class TurnTime {
   /** Nanoseconds now, within the turn. */
   long nowNanos() {
     return clock.nanos();
+  }
+
+  /** When something came that arrived at a time of this machine. */
+  long arrived(long atMillis) {
+    return atMillis + aheadMillis;
   }
 
   /** How often the machine's time was seen to jump. */

@@ -1,7 +1,9 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Wakes the shard when a pull, a wait, a move or a delayed message is due, at that very time. */
@@ -13,26 +15,34 @@ final class TurnTimers {
   private static final long MOST_MILLIS = 86_400_000L;
 
   private final Loop loop;
-  private final ShardParts parts;
+  private final TurnTime time;
+  private final Dispatcher dispatcher;
+  private final List<TurnPart> parts;
   private final Runnable drain;
   private Loop.@Nullable Timer parkedTimer;
   private long parkedNanos = Long.MAX_VALUE;
   private Loop.@Nullable Timer dueTimer;
   private long dueMillis = Long.MAX_VALUE;
 
-  TurnTimers(Loop loop, ShardParts parts, Runnable drain) {
+  TurnTimers(
+      Loop loop, TurnTime time, Dispatcher dispatcher, List<TurnPart> parts, Runnable drain) {
     this.loop = loop;
+    this.time = time;
+    this.dispatcher = dispatcher;
     this.parts = parts;
     this.drain = drain;
   }
 
   /** Sets them to what is due next; at the end of a turn. */
   void set() {
-    setDue(parts.delays().nextMillis());
-    setParked(
-        Math.min(
-            parts.dispatcher().nextExpiryNanos(),
-            Math.min(parts.withheld().nextNanos(), parts.mover().nextNanos())));
+    long nanos = dispatcher.nextExpiryNanos();
+    long millis = Long.MAX_VALUE;
+    for (TurnPart part : parts) {
+      nanos = Math.min(nanos, part.nextNanos());
+      millis = Math.min(millis, part.nextMillis());
+    }
+    setDue(millis);
+    setParked(nanos);
   }
 
   private void setParked(long next) {
@@ -47,13 +57,13 @@ final class TurnTimers {
     if (next != Long.MAX_VALUE) {
       parkedTimer =
           loop.schedule(
-              Math.max(0, next - parts.time().nowNanos()),
+              Math.max(0, next - time.nowNanos()),
               () -> {
                 parkedTimer = null;
                 parkedNanos = Long.MAX_VALUE;
-                parts.time().look();
-                parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
-                parts.dispatcher().expireParked();
+                time.look();
+                dispatcher.time(time.nanos(), time.millis());
+                dispatcher.expireParked();
               });
     }
   }
@@ -68,8 +78,8 @@ final class TurnTimers {
     }
     dueMillis = next;
     if (next != Long.MAX_VALUE) {
-      long passedNanos = parts.time().nowNanos() - parts.time().nanos(); // of this turn
-      long waitMillis = Math.min(next - parts.time().millis(), MOST_MILLIS);
+      long passedNanos = time.nowNanos() - time.nanos(); // of this turn
+      long waitMillis = Math.min(next - time.millis(), MOST_MILLIS);
       dueTimer =
           loop.schedule(
               Math.max(MILLI_NANOS, waitMillis * MILLI_NANOS - passedNanos),

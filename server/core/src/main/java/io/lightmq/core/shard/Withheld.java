@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * group buckets wait at most; with one more, the one whose wait ends first goes on at once.
  */
 @OwnedBy("shard")
-final class Withheld {
+final class Withheld implements TurnPart {
   static final int MAX_MESSAGES = 100_000;
 
   /** What becomes of a message whose link has not come back in time; it is free again by then. */
@@ -120,13 +120,15 @@ final class Withheld {
   }
 
   /** When something is due next, {@code Long.MAX_VALUE} for never. */
-  long nextNanos() {
+  @Override
+  public long nextNanos() {
     long next = messages.isEmpty() ? Long.MAX_VALUE : messages.element().dueNanos();
     return inTime.isEmpty() ? next : Math.min(next, inTime.first().untilNanos());
   }
 
   /** Frees what is due. */
-  void turn() {
+  @Override
+  public void turn() {
     long now = time.nanos();
     while (!messages.isEmpty() && messages.element().dueNanos() - now <= 0) {
       Waiting next = messages.remove();
@@ -181,8 +183,9 @@ final class Withheld {
     return false;
   }
 
-  /** Frees all, at the end. */
-  void releaseAll() {
+  /** Frees all. */
+  @Override
+  public void end() {
     messages.forEach(this::free);
     messages.clear();
     List.copyOf(inTime).forEach(this::resume);

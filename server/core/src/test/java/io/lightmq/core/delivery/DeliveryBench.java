@@ -35,6 +35,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Executor;
 
 /**
  * A shard's worth of delivery with real memory and segments, a journal in an array, and no time.
@@ -323,7 +324,32 @@ final class DeliveryBench implements Decisions {
     }
 
     @Override
-    public long start(long fromOffset, Listener listener) {
+    public long start(long fromOffset, Executor shard, Listener listener) {
+      return bytes.position();
+    }
+
+    @Override
+    public long replay(long fromOffset, Replay taker) {
+      throw new AssertionError("the bench builds nothing again");
+    }
+
+    @Override
+    public int maxBatchBytes() {
+      return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public long mayGiveUntil() {
+      return Long.MAX_VALUE;
+    }
+
+    @Override
+    public long readable() {
+      return bytes.position();
+    }
+
+    @Override
+    public long taken() {
       return bytes.position();
     }
 

@@ -35,9 +35,7 @@ public final class BrokerHarness implements AfterEachCallback {
 
   public Broker broker;
   public UnaryOperator<io.lightmq.core.storage.Disk> wrap = UnaryOperator.identity();
-  Shard.DestagingMaker destaging =
-      (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false);
-  Landing.Maker landings = Landing::new;
+  ShardSeams seams = ShardSeams.PRODUCT;
 
   /** How {@link #replayedOtherwise} replays. */
   ReplayedState.Replay replay = ShardState::apply;
@@ -117,14 +115,40 @@ public final class BrokerHarness implements AfterEachCallback {
     settings = settings.with(settings.destinations().withCreateOnFirstUse(false));
   }
 
+  /** Checkpoints write segments otherwise. */
+  void destaging(ShardSeams.DestagingMaker other) {
+    seams = seams.with(other);
+  }
+
+  /** Messages have another door. */
+  void landings(Landing.Maker other) {
+    seams = seams.with(other);
+  }
+
+  /** Several brokers, of which {@link #broker} is the one that leads; null for one alone. */
+  public @Nullable PairedBrokers paired;
+
+  private long pairedShiftMillis;
+
   /** Starts the broker and waits until it takes commands. */
   public BrokerHarness open() throws IOException {
+    PairedBrokers several = paired;
+    if (several != null) {
+      if (loops == null) {
+        loops = new SimulatedLoops(seed * 31);
+        loops.simulatedClock().looksTake(lookNanos);
+      }
+      loops.simulatedClock().jumpWall(Math.max(0, wallShiftMillis - pairedShiftMillis));
+      pairedShiftMillis = wallShiftMillis;
+      broker = several.open(this);
+      return this;
+    }
     long passed = loops == null || !keepTime ? 0 : loops.clock().nanos();
     loops = new SimulatedLoops(seed * 31 + starts++);
     loops.simulatedClock().advance(passed);
     loops.simulatedClock().jumpWall(wallShiftMillis);
     loops.simulatedClock().looksTake(lookNanos);
-    broker = Broker.begin(settings, wrap.apply(disk), loops, destaging, landings);
+    broker = Broker.begin(settings, wrap.apply(disk), loops, seams);
     loops.runUntil(() -> broker.ready().isDone());
     broker.ready().join();
     open = true;
@@ -136,6 +160,9 @@ public final class BrokerHarness implements AfterEachCallback {
    * all; null if nothing.
    */
   public @Nullable String replayedOtherwise() throws IOException {
+    if (paired != null) {
+      return paired.differs();
+    }
     ReplayedState replayed = ReplayedState.of(disk.copy(seed), settings, replay);
     return StatePicture.of(broker.state(), replayed.fromOffset())
         .firstDifference(StatePicture.of(replayed.state(), replayed.fromOffset()));
@@ -148,11 +175,19 @@ public final class BrokerHarness implements AfterEachCallback {
 
   /** Asks for a checkpoint soon. */
   public void checkpoint() {
+    if (paired != null) {
+      paired.checkpoint();
+      return;
+    }
     broker.wantCheckpoint();
   }
 
   /** Ends the process, or cuts the power. */
   public void crash(boolean power) {
+    if (paired != null) {
+      paired.crash(this, power);
+      return;
+    }
     open = false;
     loops.crash();
     if (power) {
@@ -171,6 +206,10 @@ public final class BrokerHarness implements AfterEachCallback {
 
   /** Closes in order. */
   public void close() throws IOException {
+    if (paired != null) {
+      paired.stepDown(this);
+      return;
+    }
     open = false;
     var stopped = broker.stop();
     loops.runUntil(stopped::isDone);

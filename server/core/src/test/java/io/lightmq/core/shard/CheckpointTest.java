@@ -231,7 +231,7 @@ class CheckpointTest {
     h.settings = settingsInProportion();
     List<Integer> forces = new ArrayList<>();
     List<Integer> destinations = new ArrayList<>();
-    h.destaging =
+    h.destaging(
         (segments, state) ->
             (plan, bytes) -> {
               int before = h.disk.forces("segments/.*");
@@ -240,7 +240,7 @@ class CheckpointTest {
               destinations.add(
                   (int) destaged.pieces().stream().map(Piece::destinationId).distinct().count());
               return destaged;
-            };
+            });
     h.open();
     FakePeer peer = h.attach(LINK, 1, 1, null);
     long[] ids = new long[1_000];

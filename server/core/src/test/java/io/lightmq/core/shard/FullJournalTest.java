@@ -19,8 +19,8 @@ class FullJournalTest {
   void aSendGoesOnThoughOnlyTheOlderSnapshotHeldTheJournal() throws IOException {
     BrokerHarness h = new BrokerHarness(61);
     AtomicBoolean cancelled = new AtomicBoolean();
-    h.destaging =
-        (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, cancelled::get);
+    h.destaging(
+        (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, cancelled::get));
     h.open();
     FakePeer peer = h.attach(new UUID(61, 1), 1, 1, null);
     long id = h.producer(peer, new DestinationName(DestinationKind.QUEUE, "q"));

@@ -84,7 +84,7 @@ class LandingTest {
   private long number;
 
   private void open() throws IOException {
-    h.landings = Buggy::new;
+    h.landings(Buggy::new);
     h.open();
     peer = h.attach();
     queue = h.producer(peer, QUEUE);

@@ -63,13 +63,13 @@ class PlanTest {
         || (field.getDeclaringClass() == Selecting.class && field.getName().equals("runs"));
   }
 
-  private ShardParts parts() {
+  private Owner parts() {
     try {
       Field shard = Broker.class.getDeclaredField("shard");
       shard.setAccessible(true);
-      Field parts = Shard.class.getDeclaredField("parts");
+      Field parts = Shard.class.getDeclaredField("owner");
       parts.setAccessible(true);
-      return (ShardParts) parts.get(shard.get(h.broker));
+      return (Owner) parts.get(shard.get(h.broker));
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }
@@ -139,7 +139,7 @@ class PlanTest {
   }
 
   private void planMoves() {
-    Mover mover = parts().mover();
+    Mover mover = (Mover) field(parts(), "mover");
     MoveRecords records = (MoveRecords) field(mover, "records");
     for (Object each : List.copyOf(((Map<?, ?>) field(mover, "lines")).values())) {
       for (Move move : ((MoveLine) each).batch) {
@@ -204,19 +204,20 @@ class PlanTest {
   }
 
   private void publish(Command.Publish command) {
-    PeerSession session = parts().sessions().find(peer);
+    PeerSession session = ((Sessions) field(parts(), "sessions")).find(peer);
     boolean delayed =
         parts().placing().check(session, command.count(), command.messages().buffer()).delayed();
     changesNothing(
         delayed ? Planned.DELAYED_RUN : Planned.RUN,
-        () -> parts().publishing().plan(session, session.link(), command));
+        () -> ((Intake) field(parts(), "intake")).plan(session, session.link(), command));
     h.broker.submit(command);
     number = Math.max(number, command.number());
   }
 
   private void commit(Command.Commit command) {
-    PeerSession session = parts().sessions().find(peer);
-    Transactions transactions = (Transactions) field(parts().publishing(), "transactions");
+    PeerSession session = ((Sessions) field(parts(), "sessions")).find(peer);
+    Transactions transactions =
+        (Transactions) field(((Intake) field(parts(), "intake")), "transactions");
     changesNothing(Planned.COMMIT, () -> transactions.plan(session, session.link(), command));
     h.broker.submit(command);
     number = command.number();
@@ -253,7 +254,7 @@ class PlanTest {
    */
   private void live(long seed) throws Exception {
     Random random = new Random(seed);
-    h.landings = Watching::new;
+    h.landings(Watching::new);
     h.keepTime = true;
     h.settings = BrokerHarness.settings(64 << 10, 1 << 17, seed % 2 == 0 ? 24 << 10 : 1 << 20, 0);
     h.settings = h.settings.with(h.settings.memory().withNamedBytes(1 << 20));
@@ -300,7 +301,7 @@ class PlanTest {
 
   /** Leaves so many bytes for what clients can name, and a reserve. */
   private void fillNamed(long left) throws ReflectiveOperationException {
-    NamedHeap named = parts().state().destinations().named();
+    NamedHeap named = h.broker.state().destinations().named();
     Method add = NamedHeap.class.getDeclaredMethod("add", long.class);
     add.setAccessible(true);
     add.invoke(named, (1L << 20) * 7 / 8 - named.bytes() - left);
@@ -309,7 +310,7 @@ class PlanTest {
   // ---- what a refusal leaves behind ----
 
   private int destinations() {
-    return parts().state().destinations().all().size();
+    return h.broker.state().destinations().all().size();
   }
 
   @Test
@@ -318,7 +319,7 @@ class PlanTest {
     peer = h.attach();
     long queue = h.producer(peer, QUEUE);
     int before = destinations();
-    long epoch = parts().recorder().changes();
+    long epoch = ((Recorder) field(parts(), "recorder")).changes();
     int c = h.nextCorrelation();
     h.broker.submit(
         new Command.Commit(
@@ -332,7 +333,9 @@ class PlanTest {
             List.of()));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.TRANSACTION_ROLLED_BACK);
     assertThat(destinations()).isEqualTo(before);
-    assertThat(parts().recorder().changes()).as("only the refusal").isEqualTo(epoch + 1);
+    assertThat(((Recorder) field(parts(), "recorder")).changes())
+        .as("only the refusal")
+        .isEqualTo(epoch + 1);
     h.close();
   }
 }

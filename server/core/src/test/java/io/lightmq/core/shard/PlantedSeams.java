@@ -24,7 +24,7 @@ public final class PlantedSeams {
 
   /** Checkpoints write what is needed now and not what was needed at their offset. */
   public static void destageByTheNewestState(BrokerHarness harness) {
-    harness.destaging =
+    ShardSeams.DestagingMaker planted =
         (segments, state) ->
             (plan, bytes) -> {
               List<DestagePlan.LanePlan> lanes = new ArrayList<>();
@@ -33,7 +33,7 @@ public final class PlantedSeams {
                     sequence ->
                         lane.needed().wants(sequence)
                             && isNeededNow(
-                                state.destinations().find(lane.destinationId()),
+                                state.get().destinations().find(lane.destinationId()),
                                 lane.lane(),
                                 sequence);
                 lanes.add(
@@ -49,6 +49,7 @@ public final class PlantedSeams {
               return segments.destage(
                   new DestagePlan(plan.offset(), lanes, plan.rewrite()), bytes, () -> false);
             };
+    harness.seams = harness.seams.with(planted);
   }
 
   private static boolean isNeededNow(@Nullable Destination destination, int lane, long sequence) {
@@ -65,7 +66,8 @@ public final class PlantedSeams {
 
   /** Moves are two records, with the turn of another move between them. */
   public static void moveInTwoRecords(BrokerHarness harness, boolean settlesFirst) {
-    harness.landings = parts -> new TwoRecords(parts, settlesFirst);
+    Landing.Maker planted = parts -> new TwoRecords(parts, settlesFirst);
+    harness.seams = harness.seams.with(planted);
   }
 
   /** A replay knows of each run only when its first message expires. */

@@ -44,7 +44,7 @@ record ReplayedState(ShardState state, long fromOffset) {
     }
     long from = snapshot == null ? 0 : snapshot.offset();
     LocalJournal journal = new LocalJournal(copy, loops, settings.journal(), identity.storeId());
-    journal.start(from, new Replaying(state, replay));
+    journal.start(from, Runnable::run, new Replaying(state, replay));
     loops.crash();
     return new ReplayedState(state, from);
   }
@@ -72,10 +72,18 @@ record ReplayedState(ShardState state, long fromOffset) {
     }
 
     @Override
-    public void leader(long epoch) {}
+    public void leader(long epoch, long from) {}
 
     @Override
     public void follower() {}
+
+    @Override
+    public void lost(int pending) {}
+
+    @Override
+    public void committed(long offset, ByteBuffer records) {
+      throw new AssertionError("nobody else appends");
+    }
 
     @Override
     public void failed(IOException cause) {

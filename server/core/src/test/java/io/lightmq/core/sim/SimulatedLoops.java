@@ -188,11 +188,37 @@ public final class SimulatedLoops implements Loops {
     current = null;
   }
 
+  /** Ends some loops at once, as when one of several processes is killed. */
+  public void crash(List<? extends Loop> some) {
+    for (SimulatedLoop loop : List.copyOf(loops)) {
+      if (some.contains(loop)) {
+        loop.dead = true;
+        loop.tasks.clear();
+        loop.timers.clear();
+        loops.remove(loop);
+      }
+    }
+  }
+
   @Override
   public void close() {
     runUntilIdle();
     crash();
     closed = true;
+  }
+
+  /** The loops' names, in the order of their opening. */
+  public List<String> names() {
+    return loops.stream().map(loop -> loop.name).toList();
+  }
+
+  /** Timers of the loops of a name that are set. */
+  public long timers(String name) {
+    return loops.stream()
+        .filter(loop -> loop.name.equals(name))
+        .flatMap(loop -> loop.timers.stream())
+        .filter(timer -> !timer.cancelled)
+        .count();
   }
 
   private long nextTimer() {

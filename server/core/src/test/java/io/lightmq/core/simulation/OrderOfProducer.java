@@ -1,5 +1,6 @@
 package io.lightmq.core.simulation;
 
+import io.lightmq.core.destination.LaneCode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -39,6 +40,15 @@ final class OrderOfProducer implements Oracle {
     if (!arrival.copy().came && !message.isKeyed() && !overtakes(arrival.followed())) {
       checkFirst(arrival, message);
     }
+  }
+
+  /**
+   * An unlogged lane ends with its owner. What was stored in it may have come before a run that
+   * waits for its record, is sent again and is only then wanted by anybody.
+   */
+  @Override
+  public void crashed(boolean power) {
+    stored.keySet().removeIf(each -> !LaneCode.isDurable(each.lane()));
   }
 
   /** Competing consumers overtake each other: what did not fit comes to another one late. */

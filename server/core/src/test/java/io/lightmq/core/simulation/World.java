@@ -202,6 +202,10 @@ final class World {
   }
 
   private void look() {
+    Throwable failed = harness.paired == null ? null : harness.paired.failure();
+    if (failed != null) {
+      throw new AssertionError("a shard has ended: " + failed, failed);
+    }
     if (harness.broker.failure().isDone()) {
       throw new AssertionError(
           "the shard has ended: " + harness.broker.failure().join(),
@@ -297,7 +301,7 @@ final class World {
     tell(() -> power ? "the power is cut" : "the process is killed");
     latestWallMillis.add(wallMillis());
     harness.crash(power);
-    ended(power);
+    ended(power && harness.paired == null); // what others have committed stays
   }
 
   /** Stops the broker in order; a power cut may come in between. */

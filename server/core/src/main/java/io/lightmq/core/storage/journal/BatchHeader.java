@@ -105,6 +105,16 @@ record BatchHeader(
         : null;
   }
 
+  /** Whether the CRC over the bytes of this header and the records behind it is right. */
+  boolean matches(ByteBuffer header, ByteBuffer records) {
+    CRC32C sum = new CRC32C();
+    sum.update(header.slice(0, CRC_AT));
+    sum.update(new byte[4]);
+    sum.update(header.slice(CRC_AT + 4, BYTES - CRC_AT - 4));
+    sum.update(records.duplicate());
+    return (int) sum.getValue() == crc;
+  }
+
   /** Whether the CRC over the whole batch, which begins at the buffer's position, is right. */
   boolean matches(ByteBuffer batch) {
     int at = batch.position();

@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +53,7 @@ public final class LocalJournal implements Journal {
   private final AtomicBoolean failed = new AtomicBoolean();
   private volatile @Nullable IOException failure;
   private volatile @Nullable Listener listener;
+  private volatile Executor shard = Runnable::run;
   private volatile long epoch;
   private volatile boolean started;
 
@@ -87,11 +89,13 @@ public final class LocalJournal implements Journal {
    * {@inheritDoc}
    *
    * <p>Reads and writes files on the calling thread, which must never be interrupted. What {@code
-   * fromOffset} lies behind must be durable, as it is below a published snapshot.
+   * fromOffset} lies behind must be durable, as it is below a published snapshot. The node leads
+   * from then on and for good.
    */
   @Override
-  public long start(long fromOffset, Listener listener) throws IOException {
+  public long start(long fromOffset, Executor shard, Listener listener) throws IOException {
     this.listener = listener;
+    this.shard = shard;
     disk.createFolder(FilePool.FOLDER);
     disk.forceDirectory(FilePool.FOLDER);
     Recovery.Result found = recoverer.run(fromOffset, listener::replay);
@@ -133,8 +137,53 @@ public final class LocalJournal implements Journal {
     replaced.forEach(JournalFile::release);
     started = true;
     pool.replenish();
-    listener.leader(epoch);
+    shard.execute(() -> listener.leader(epoch, found.end()));
     return found.end();
+  }
+
+  @Override
+  public long replay(long fromOffset, Replay taker) throws IOException {
+    long end = marks.durable();
+    ByteBuffer header = ByteBuffer.allocate(BatchHeader.BYTES);
+    long at = fromOffset;
+    while (at < end) {
+      read(at, header.clear());
+      BatchHeader found = BatchHeader.read(header, 0);
+      if (found == null || found.offset() != at || found.length() > settings.maxUnforcedBytes()) {
+        throw new IOException(
+            "the journal is damaged at offset "
+                + at
+                + ": no batch begins there, and everything below "
+                + end
+                + " had been forced; restore the data directory from a copy or a replica");
+      }
+      int length = found.length();
+      ByteBuffer records = ByteBuffer.allocate(length - BatchHeader.BYTES);
+      read(at + BatchHeader.BYTES, records);
+      records.flip();
+      if (!found.matches(header, records)) {
+        throw new IOException(
+            "the journal is damaged: the batch at offset "
+                + at
+                + " has not the crc "
+                + Integer.toHexString(found.crc())
+                + " that its header says; restore the data directory from a copy or a replica");
+      }
+      taker.replay(at, records);
+      at += length;
+    }
+    return end;
+  }
+
+  @Override
+  public int maxBatchBytes() {
+    return settings.maxUnforcedBytes();
+  }
+
+  /** {@inheritDoc} Nobody else can lead. */
+  @Override
+  public long mayGiveUntil() {
+    return Long.MAX_VALUE;
   }
 
   @Override
@@ -197,6 +246,18 @@ public final class LocalJournal implements Journal {
 
   @Override
   public long written() {
+    return marks.written();
+  }
+
+  /** {@inheritDoc} That is when it is written. */
+  @Override
+  public long readable() {
+    return marks.written();
+  }
+
+  /** {@inheritDoc} That is when it is written: the bytes are never copied. */
+  @Override
+  public long taken() {
     return marks.written();
   }
 
@@ -347,7 +408,7 @@ public final class LocalJournal implements Journal {
         cause);
     Listener told = listener;
     if (told != null) {
-      told.failed(cause);
+      shard.execute(() -> told.failed(cause));
     }
     journalLoop.execute(writer::endFailed);
   }

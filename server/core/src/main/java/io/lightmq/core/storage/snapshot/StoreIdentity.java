@@ -14,11 +14,16 @@ import java.util.function.Supplier;
  * batch is durable. Big-endian.
  *
  * <pre>
- *  0 long magic "LMQSTORE"                16 UUID store id
+ *  0 long magic "LMQSTORE"                16 UUID store id, the shard's
  *  8 int  version 2                       32 32 bytes key
- * 12 int  flags, 1: it was used           64 long 0, 72 int 0
+ * 12 int  flags, 1: it was used           64 12 bytes member id, 0: none yet
  *                                         76 int crc32c over bytes 0 to 76
  * </pre>
+ *
+ * <p>The store id is the shard's: all members that have it share one. The member id is this
+ * directory's alone, made once and never given to another: a new disk is a new member. A file
+ * without one, as brokers of before wrote it, gets one when it is opened, and those brokers still
+ * read it.
  *
  * <p>Version 1 has 64 bytes, no flags and no key; it is written again as version 2. A file is
  * replaced as a whole: written, forced, renamed.
@@ -34,21 +39,30 @@ public final class StoreIdentity {
   private static final int BYTES = 80;
   private static final int BYTES_OF_VERSION_1 = 64;
   private static final int KEY_AT = 32;
+  private static final int MEMBER_AT = 64;
   private static final int USED = 1;
   private static final long MAGIC = 0x4C4D5153544F5245L;
 
   private final Disk disk;
   private final UUID storeId;
   private final byte[] key;
+  private final UUID memberId;
   private final boolean created;
   private boolean used;
 
-  private StoreIdentity(Disk disk, UUID storeId, byte[] key, boolean created, boolean used) {
+  private StoreIdentity(
+      Disk disk, UUID storeId, byte[] key, UUID memberId, boolean created, boolean used) {
     this.disk = disk;
     this.storeId = storeId;
     this.key = key;
+    this.memberId = memberId;
     this.created = created;
     this.used = used;
+  }
+
+  /** Of this directory among those of the shard; 96 random bits, the others are 0. */
+  public UUID memberId() {
+    return memberId;
   }
 
   /** In the header of every file of this store; not secret. */
@@ -78,7 +92,7 @@ public final class StoreIdentity {
    */
   public void markUsed() throws IOException {
     if (!used) {
-      write(disk, storeId, key, USED);
+      write(disk, storeId, key, memberId, USED);
       used = true;
     }
   }
@@ -103,8 +117,14 @@ public final class StoreIdentity {
     }
     UUID id = newId.get();
     byte[] key = newKey(newId);
-    write(disk, id, key, 0);
-    return new StoreIdentity(disk, id, key, true, false);
+    UUID member = newMemberId(newId);
+    write(disk, id, key, member, 0);
+    return new StoreIdentity(disk, id, key, member, true, false);
+  }
+
+  private static UUID newMemberId(Supplier<UUID> newId) {
+    UUID bits = newId.get();
+    return new UUID(bits.getMostSignificantBits(), bits.getLeastSignificantBits() >>> 32);
   }
 
   private static byte[] newKey(Supplier<UUID> newId) {
@@ -116,13 +136,15 @@ public final class StoreIdentity {
     return key.array();
   }
 
-  private static void write(Disk disk, UUID id, byte[] key, int flags) throws IOException {
+  private static void write(Disk disk, UUID id, byte[] key, UUID member, int flags)
+      throws IOException {
     String temporary = NAME + ".tmp";
     disk.delete(temporary);
     try (DiskFile file = disk.create(temporary)) {
       ByteBuffer bytes = ByteBuffer.allocate(BYTES);
       bytes.putLong(MAGIC).putInt(VERSION).putInt(flags);
       bytes.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits()).put(key);
+      bytes.putLong(member.getMostSignificantBits()).putInt((int) member.getLeastSignificantBits());
       bytes.putInt(BYTES - 4, Crc.of(bytes, 0, BYTES - 4)).clear();
       file.write(0, bytes);
       file.force();
@@ -160,11 +182,18 @@ public final class StoreIdentity {
     UUID id = new UUID(bytes.getLong(16), bytes.getLong(24));
     if (version == 1) {
       byte[] key = newKey(newId);
-      write(disk, id, key, 0);
-      return new StoreIdentity(disk, id, key, false, false);
+      UUID member = newMemberId(newId);
+      write(disk, id, key, member, 0);
+      return new StoreIdentity(disk, id, key, member, false, false);
     }
     byte[] key = new byte[KEY_BYTES];
     bytes.get(KEY_AT, key);
-    return new StoreIdentity(disk, id, key, false, (bytes.getInt(12) & USED) != 0);
+    int flags = bytes.getInt(12) & USED;
+    UUID member = new UUID(bytes.getLong(MEMBER_AT), bytes.getInt(MEMBER_AT + 8) & 0xFFFFFFFFL);
+    if (member.getMostSignificantBits() == 0 && member.getLeastSignificantBits() == 0) {
+      member = newMemberId(newId);
+      write(disk, id, key, member, flags);
+    }
+    return new StoreIdentity(disk, id, key, member, false, flags != 0);
   }
 }

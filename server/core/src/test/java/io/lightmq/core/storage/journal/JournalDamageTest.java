@@ -101,7 +101,7 @@ class JournalDamageTest {
     SimulatedLoops loops = new SimulatedLoops(1);
     LocalJournal journal = new LocalJournal(rig.disk, loops, JournalRig.SETTINGS, new UUID(1, 2));
 
-    assertThatThrownBy(() -> journal.start(0, rig))
+    assertThatThrownBy(() -> journal.start(0, Runnable::run, rig))
         .hasMessageContaining(JournalRig.STORE.toString())
         .hasMessageContaining("copied here");
   }

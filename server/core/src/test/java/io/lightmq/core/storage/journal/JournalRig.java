@@ -72,7 +72,7 @@ final class JournalRig implements Journal.Listener {
     appended.clear();
     lastCompleted = -1;
     journal = maker.open(fault.apply(disk), loops, settings, STORE);
-    long end = journal.start(trimmedBelow, this);
+    long end = journal.start(trimmedBelow, Runnable::run, this);
     if (window != null) {
       window.close();
     }
@@ -161,13 +161,24 @@ final class JournalRig implements Journal.Listener {
   }
 
   @Override
-  public void leader(long newEpoch) {
+  public void leader(long newEpoch, long from) {
     assertThat(newEpoch).isGreaterThanOrEqualTo(epoch);
+    assertThat(from).isEqualTo(journal.appended());
     epoch = newEpoch;
   }
 
   @Override
   public void follower() {
+    throw new AssertionError("a local journal never follows");
+  }
+
+  @Override
+  public void lost(int pending) {
+    throw new AssertionError("a local journal never follows");
+  }
+
+  @Override
+  public void committed(long offset, ByteBuffer records) {
     throw new AssertionError("a local journal never follows");
   }
 

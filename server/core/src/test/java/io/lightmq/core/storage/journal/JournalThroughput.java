@@ -30,7 +30,7 @@ final class JournalThroughput {
           ThreadLoops loops = new ThreadLoops(FatalHandler.halt());
           LocalJournal journal =
               new LocalJournal(disk, loops, JournalSettings.defaults(), new UUID(1, 2))) {
-        journal.start(0, new Silent());
+        journal.start(0, Runnable::run, new Silent());
         long rate = measure(journal, waiters, Integer.parseInt(args[1]));
         System.out.printf(
             "%3d waiters: %,d forced batches/s, %s%n", waiters, rate, journal.times().forces());
@@ -78,10 +78,16 @@ final class JournalThroughput {
     public void replay(long offset, ByteBuffer records) {}
 
     @Override
-    public void leader(long epoch) {}
+    public void leader(long epoch, long from) {}
 
     @Override
     public void follower() {}
+
+    @Override
+    public void lost(int pending) {}
+
+    @Override
+    public void committed(long offset, ByteBuffer records) {}
 
     @Override
     public void failed(IOException cause) {

@@ -65,12 +65,26 @@ final class SnapshotGoldenTest {
     assertThat(created.created()).isTrue();
     assertThat(created.used()).isFalse();
     created.markUsed();
-    check("store-v2.hex", disk, "store");
+    check("store-v2-member.hex", disk, "store");
     StoreIdentity again = StoreIdentity.openOrCreate(disk, () -> new UUID(3, 3));
     assertThat(again.storeId()).isEqualTo(STORE);
     assertThat(again.created()).isFalse();
     assertThat(again.used()).isTrue();
     assertThat(again.key()).isEqualTo(created.key()).hasSize(StoreIdentity.KEY_BYTES);
+  }
+
+  @Test
+  void aStoreFileWithoutAMemberGetsOneThatStaysAndKeepsAllElse() throws IOException {
+    SimulatedDisk disk = new SimulatedDisk(1);
+    disk.replace("store", HexFormat.of().parseHex(golden("store-v2.hex")));
+    StoreIdentity first = StoreIdentity.openOrCreate(disk, () -> new UUID(3, 4L << 32 | 5));
+    assertThat(first.storeId()).isEqualTo(STORE);
+    assertThat(first.used()).isTrue();
+    assertThat(first.memberId()).isEqualTo(new UUID(3, 4));
+    StoreIdentity second = StoreIdentity.openOrCreate(disk, () -> new UUID(5, 6L << 32));
+    assertThat(second.memberId()).isEqualTo(first.memberId());
+    assertThat(second.key()).isEqualTo(first.key());
+    assertThat(second.used()).isTrue();
   }
 
   @Test

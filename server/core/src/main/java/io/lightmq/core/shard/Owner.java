@@ -1,0 +1,543 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.delivery.Beside;
+import io.lightmq.core.delivery.Consumer;
+import io.lightmq.core.delivery.Damage;
+import io.lightmq.core.delivery.Decisions;
+import io.lightmq.core.delivery.Dispatcher;
+import io.lightmq.core.delivery.EntryReads;
+import io.lightmq.core.delivery.Fetcher;
+import io.lightmq.core.destination.DestinationRules;
+import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Overflow;
+import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.record.ShardRecord.Started;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.selector.Work;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.core.storage.segment.Destaged;
+import io.lightmq.spi.Journal;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What decides for a shard while this node leads: sessions, delivery, intake, moves, delays and
+ * what else lives between a client's command and a record of it. Made when the journal says so and
+ * dropped when it says otherwise, any number of times; what it leaves behind is the {@link Replica}
+ * alone.
+ */
+@OwnedBy("shard")
+final class Owner {
+  private static final Logger log = LoggerFactory.getLogger(Owner.class);
+
+  private final Replica replica;
+  private final Member member;
+  private final Journal journal;
+  private final Window window;
+  private final Fetcher fetcher;
+  private final EntryReads reads;
+  private final Work work;
+  private final BatchBuilder batch;
+  private final Recorder recorder;
+  private final NamedBudget budget;
+  private final Dispatcher dispatcher;
+  private final Sessions sessions;
+  private final Placing placing;
+  private final Mover mover;
+  private final Withheld withheld;
+  private final Delays delays;
+  private final Intake intake;
+  private final Commands commands;
+  private final ShardRunner runner;
+  private final MetricsTaker metrics;
+
+  /** In the order of their shares in a turn. */
+  private final List<TurnPart> parts;
+
+  Owner(
+      Replica replica,
+      CommandQueue queue,
+      Journal journal,
+      Landing.Maker landings,
+      ShardBatch.Observer observer,
+      long journalEpoch,
+      long from) {
+    this.replica = replica;
+    this.member = replica.member();
+    this.journal = journal;
+    BrokerSettings settings = member.settings();
+    ShardState state = replica.state();
+    TurnTime time = member.time();
+    Counters counters = replica.counters();
+    Ready ready = new Ready();
+    this.window = new Window(member.memory(), settings.memory().windowBytes(), from);
+    this.fetcher =
+        new Fetcher(member.shard(), member.reads(), journal, replica.segments(), member.memory());
+    Beside beside = new Beside(member.shard(), member.match());
+    Overflow overflow =
+        new Overflow(
+            member.unlogged(), member.overflowFiles(), member.memory(), observer::marksMoved);
+    this.work = beside.work();
+    this.batch = new BatchBuilder(window);
+    this.recorder = new Recorder(state, batch, journal);
+    Unforeseen unforeseen = new Unforeseen(recorder, counters, time);
+    this.budget = new NamedBudget(state, settings.memory().namedBytes());
+    Later later = new Later();
+    this.dispatcher = new Dispatcher(window, fetcher, beside, later);
+    dispatcher.lease().asks(this::mayGive);
+    recorder.touches(later);
+    DestinationRules rules = rules(settings);
+    Temporaries temporaries =
+        new Temporaries(
+            member.identity().key(),
+            member.identity().used(),
+            settings.intervals().temporaryGraceMillis(),
+            time);
+    Subscribing subscribing =
+        new Subscribing(
+            state,
+            recorder,
+            dispatcher,
+            rules,
+            settings.destinations().createOnFirstUse(),
+            counters,
+            budget,
+            temporaries);
+    Selecting selecting = new Selecting(time, work);
+    recorder.unrecorded().arrivals(selecting::arrived);
+    this.placing = new Placing(settings, state, selecting, overflow, budget);
+    Settlements settlements = new Settlements(state, time, ready);
+    Landing landing =
+        landings.make(
+            new Landing.Parts(
+                settings,
+                state,
+                recorder,
+                placing,
+                subscribing,
+                settlements,
+                ready,
+                counters,
+                time));
+    this.reads = new EntryReads(window, fetcher);
+    Matchings matchings = new Matchings(beside, later::lookAgain);
+    this.mover =
+        new Mover(
+            reads,
+            later,
+            new MoveRecords(landing, placing, budget, later, time, later, matchings),
+            ready,
+            counters,
+            time,
+            later::wake,
+            recorder,
+            unforeseen);
+    this.withheld = new Withheld(ready, time);
+    SettingAside settingAside = new SettingAside(state, recorder, ready, counters, time);
+    DeadLetters deadLetters =
+        new DeadLetters(
+            mover,
+            subscribing,
+            counters,
+            time,
+            BrokerSettings.longestMessage(settings.memory().windowBytes(), settings.journal()));
+    this.delays =
+        new Delays(
+            state,
+            subscribing,
+            reads,
+            later,
+            mover,
+            deadLetters,
+            counters,
+            time,
+            later::wake,
+            new HourRoom(settings.memory().namedBytes()));
+    landing.holders(delays::came);
+    Retries retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
+    VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
+    LetterScan scans = new LetterScan(reads, turns, recorder, unforeseen);
+    DeadLetterAdministration letters =
+        new DeadLetterAdministration(settings, state, scans, retries, time);
+    Janitor janitor = new Janitor(state, reads, later, time, later::soon, recorder, unforeseen);
+    Attempts attempts =
+        new Attempts(
+            recorder,
+            deadLetters,
+            withheld,
+            ready,
+            counters,
+            later,
+            settings.intervals().temporaryGraceMillis());
+    this.sessions =
+        new Sessions(
+            state,
+            recorder,
+            dispatcher,
+            subscribing,
+            temporaries,
+            attempts,
+            time,
+            matchings,
+            budget);
+    later.sessions = sessions;
+    Receipts receipts = new Receipts(state, recorder, sessions, budget);
+    DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, delays, placing, landing, time);
+    Transactions transactions =
+        new Transactions(
+            settings, state, settlements, placing, delayedRuns, matchings, landing, time);
+    this.intake =
+        new Intake(
+            settings,
+            state,
+            recorder,
+            sessions,
+            settlements,
+            time,
+            placing,
+            receipts,
+            transactions,
+            delayedRuns,
+            landing,
+            attempts,
+            later,
+            matchings,
+            work,
+            unforeseen);
+    Consuming consuming =
+        new Consuming(
+            state,
+            recorder,
+            sessions,
+            settlements,
+            dispatcher,
+            subscribing,
+            counters,
+            attempts,
+            settings.maxBatchBytes());
+    Administration administration =
+        new Administration(
+            state,
+            recorder,
+            sessions,
+            subscribing,
+            rules,
+            counters,
+            withheld,
+            ready,
+            delays,
+            letters,
+            new DelayAdministration(state, delays, scans, recorder, later, time, turns),
+            new DamagedAdministration(state, delays, recorder, later, ready, turns),
+            new LinkAdministration(state, sessions, recorder, later, time, turns),
+            settings.maxBatchBytes());
+    this.commands = new Commands(sessions, intake, consuming, administration, recorder, unforeseen);
+    DeliveryDecisions decisions =
+        new DeliveryDecisions(
+            recorder, dispatcher, deadLetters, settingAside, ready, counters, time, later::soon);
+    later.decisions = decisions;
+    this.runner =
+        new ShardRunner(
+            new ShardRunner.Parts(
+                settings,
+                state,
+                time,
+                work,
+                ready,
+                counters,
+                batch,
+                recorder,
+                unforeseen,
+                dispatcher,
+                sessions,
+                settlements,
+                decisions,
+                placing,
+                overflow,
+                intake,
+                commands,
+                replica.checkpoints(),
+                List.of(withheld, delays, mover)),
+            queue,
+            journal,
+            window,
+            member.shard(),
+            observer,
+            journalEpoch);
+    later.runner = runner;
+    this.parts = List.of(sessions, delays, janitor, retries);
+    replica
+        .checkpoints()
+        .led(
+            new Checkpoints.Leader() {
+              @Override
+              public void appendSomething() {
+                recorder.batchOffset();
+              }
+
+              @Override
+              public void damaged(List<Destaged.Damage> damages) {
+                settingAside.damaged(damages);
+              }
+            });
+    this.metrics =
+        new MetricsTaker(
+            replica,
+            journal,
+            queue,
+            window,
+            overflow,
+            new MetricsTaker.Figures(sessions, runner, mover, withheld, delays, budget));
+  }
+
+  // ---- life ----
+
+  /**
+   * Begins a shard epoch.
+   *
+   * @param durable runs on the shard once that is durable, and clients may be served
+   */
+  void start(Runnable durable) {
+    ShardState state = replica.state();
+    // What was delivered and what unlogged runs were numbered is in snapshots and in no record: an
+    // end that was replayed is orderly, but does not tell what was seen before it.
+    boolean clean = state.stopped() && !replica.replayed();
+    replica.show();
+    state.links().started(member.time().millis(), clean);
+    delays.recover();
+    budget.started();
+    batch.startsEpoch();
+    recorder.record(new Started(state.epoch() + 1, clean));
+    recorder.onShardWhenDurable(durable);
+  }
+
+  /** Ends all connections and records an orderly end, behind which nothing is recorded. */
+  void stop(FaultCode code, String text) {
+    giveUp(code, text);
+    runner.recordStop();
+  }
+
+  /** Behind all that is applied, be it appended or not. */
+  long appliedEnd() {
+    return window.position();
+  }
+
+  /** Whether all that is applied is appended too. */
+  boolean hasAppendedAll() {
+    return batch.isEmpty();
+  }
+
+  /** Nothing is given, answered or recorded any more. */
+  void end() {
+    runner.end();
+  }
+
+  /**
+   * Another one leads: ends all connections and gives back everything but the replica's state,
+   * which is thrown away or built again behind this. No batch is under way any more.
+   */
+  void drop(FaultCode code, String text) {
+    end();
+    reads.end();
+    giveUp(code, text);
+    runner.refuseCollected();
+    replica.checkpoints().led(null);
+    member.reads().execute(fetcher::close);
+    window.close();
+  }
+
+  private boolean mayGive() {
+    long until = journal.mayGiveUntil();
+    return until == Long.MAX_VALUE || until - member.time().nowNanos() > 0;
+  }
+
+  private void giveUp(FaultCode code, String text) {
+    runner.endSlices();
+    withheld.end();
+    mover.end();
+    for (PeerSession session : List.copyOf(sessions.all())) {
+      sessions.dismiss(session, code, text);
+    }
+    commands.end(code, text);
+  }
+
+  /** Disconnects all at once; what they had stays as it is, since nobody asks for it any more. */
+  void disconnectAll(FaultCode code, String text) {
+    commands.end(code, text);
+    for (PeerSession session : List.copyOf(sessions.all())) {
+      session.peer().disconnect(code, text);
+    }
+  }
+
+  /** Gives back what the read loop has; on that, or after its end. */
+  void closeReads() {
+    fetcher.close();
+  }
+
+  /** Gives the window's memory back, as the last thing. */
+  void closeWindow() {
+    window.close();
+  }
+
+  // ---- what the shard asks ----
+
+  /** Once a second. */
+  void tick() {
+    if (runner.isLeading()) { // nothing is recorded behind the record of an orderly stop
+      parts.forEach(TurnPart::tick);
+    }
+  }
+
+  /** So much room is on the disk: refuses persistent messages while it is too little. */
+  void sawDisk(BrokerMetrics.DiskUse use) {
+    Checkpoints checkpoints = replica.checkpoints();
+    long least = member.settings().disk().minFreeBytes();
+    boolean full = use.usableBytes() < least || checkpoints.outOfRoom();
+    if (full != placing.diskFull()) {
+      log.warn(
+          "{} bytes are free, the limit is {}{}: persistent messages are {}",
+          use.usableBytes(),
+          least,
+          checkpoints.outOfRoom() ? ", and a checkpoint found no room" : "",
+          full ? "refused" : "taken again");
+    }
+    if (full) {
+      checkpoints.lookForDeadBytes(
+          dead -> {
+            if (dead > least / 8) {
+              checkpoints.want();
+            }
+          });
+    }
+    placing.diskFull(full);
+    metrics.disk(use);
+  }
+
+  /** Wants a checkpoint if half of the segments is needed by nobody. */
+  void reclaimIfWorthIt() {
+    Checkpoints checkpoints = replica.checkpoints();
+    checkpoints.lookForDeadBytes(
+        dead -> {
+          long all = 0;
+          for (var segment : replica.segments().segments()) {
+            all += segment.entryBytes();
+          }
+          if (dead > 0 && dead >= all / 2) {
+            checkpoints.want();
+          }
+        });
+  }
+
+  /** Whether runs wait for memory. */
+  boolean isHolding() {
+    return intake.isHolding();
+  }
+
+  ShardRunner runner() {
+    return runner;
+  }
+
+  MetricsTaker metrics() {
+    return metrics;
+  }
+
+  Placing placing() {
+    return placing;
+  }
+
+  /** What evaluating selectors costs. */
+  Work work() {
+    return work;
+  }
+
+  /** Stands for what is made last. */
+  private static final class Later implements Decisions, Admission, MoveRecords.ClientIds {
+    @Nullable ShardRunner runner;
+    @Nullable DeliveryDecisions decisions;
+    @Nullable Sessions sessions;
+
+    private ShardRunner runner() {
+      ShardRunner made = runner;
+      if (made == null) {
+        throw new IllegalStateException("the owner is not put together yet");
+      }
+      return made;
+    }
+
+    private DeliveryDecisions decisions() {
+      DeliveryDecisions made = decisions;
+      if (made == null) {
+        throw new IllegalStateException("the owner is not put together yet");
+      }
+      return made;
+    }
+
+    @Override
+    public @Nullable String clientId(long connectionId) {
+      return sessions == null ? null : sessions.clientId(connectionId);
+    }
+
+    void wake() {
+      runner().wakeSoon();
+    }
+
+    void lookAgain() {
+      runner().lookAgain();
+    }
+
+    void soon(Runnable task) {
+      runner().soon(task);
+    }
+
+    @Override
+    public boolean admit(long bytes, boolean publishes) {
+      return runner().admit(bytes, publishes);
+    }
+
+    @Override
+    public void touch(Subscription subscription, int lane, long blockKey) {
+      decisions().touch(subscription, lane, blockKey);
+    }
+
+    @Override
+    public void giveUp(Subscription subscription, int lane, long from, int count, Reason reason) {
+      decisions().giveUp(subscription, lane, from, count, reason);
+    }
+
+    @Override
+    public void consume(Consumer consumer, List<SequenceRange> ranges) {
+      decisions().consume(consumer, ranges);
+    }
+
+    @Override
+    public void goOnLater(Subscription subscription) {
+      decisions().goOnLater(subscription);
+    }
+
+    @Override
+    public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
+      return decisions().setAside(subscription, lane, damage);
+    }
+
+    @Override
+    public void unreadable(Subscription subscription, IOException cause) {
+      decisions().unreadable(subscription, cause);
+    }
+  }
+
+  private static DestinationRules rules(BrokerSettings settings) {
+    List<DestinationRules.Rule> rules = new ArrayList<>();
+    for (BrokerSettings.DestinationRule rule : settings.destinations().rules()) {
+      rules.add(new DestinationRules.Rule(rule.pattern(), rule.settings()));
+    }
+    // The least specific pattern, and the last among its equals.
+    rules.add(new DestinationRules.Rule(">", settings.destinations().settings()));
+    return new DestinationRules(rules);
+  }
+}

@@ -1,0 +1,43 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.storage.journal.LocalJournal;
+import io.lightmq.core.storage.segment.SegmentStore;
+import java.util.function.Supplier;
+
+/**
+ * What of a shard tests put something of their own in place of; the product changes the journal
+ * only.
+ *
+ * @param journals which journal it has
+ * @param destaging how checkpoints write segments
+ * @param landings the door for messages
+ */
+record ShardSeams(JournalMaker journals, DestagingMaker destaging, Landing.Maker landings) {
+  /** Those of the product. */
+  static final ShardSeams PRODUCT =
+      new ShardSeams(
+          LocalJournal::new,
+          (segments, state) -> (plan, bytes) -> segments.destage(plan, bytes, () -> false),
+          Landing::new);
+
+  /** Makes what writes segments. */
+  interface DestagingMaker {
+    /** For a store of segments and the state at the moment. */
+    Checkpoints.Destaging make(SegmentStore segments, Supplier<ShardState> state);
+  }
+
+  /** The same with another journal. */
+  ShardSeams with(JournalMaker other) {
+    return new ShardSeams(other, destaging, landings);
+  }
+
+  /** The same with other destaging. */
+  ShardSeams with(DestagingMaker other) {
+    return new ShardSeams(journals, other, landings);
+  }
+
+  /** The same with another door for messages. */
+  ShardSeams with(Landing.Maker other) {
+    return new ShardSeams(journals, destaging, other);
+  }
+}

@@ -1,0 +1,231 @@
+package io.lightmq.core.shard;
+
+import io.lightmq.core.runtime.Clock;
+import io.lightmq.core.runtime.Ids;
+import io.lightmq.core.runtime.Loop;
+import io.lightmq.core.runtime.Loops;
+import io.lightmq.core.sim.PairedLog;
+import io.lightmq.core.sim.SimulatedDisk;
+import io.lightmq.core.sim.SimulatedLoops;
+import io.lightmq.core.storage.Disk;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Two or three brokers in one simulated world on one log, of which one leads. Who does changes when
+ * the history says that the broker ends: by stepping down, by losing leadership with batches under
+ * way, or because its process dies. Followers lag now and then, and start again.
+ */
+public final class PairedBrokers {
+  private final long seed;
+  private final Random random;
+  private final PairedLog log;
+  private final List<Node> nodes = new ArrayList<>();
+  private @Nullable Node leader;
+
+  /** So often something happened, for whoever wants to know whether it does. */
+  public int changes;
+
+  public int lostWithBatches;
+  public int compared;
+  public int restarts;
+
+  public PairedBrokers(long seed) {
+    this.seed = seed;
+    this.random = new Random(seed);
+    this.log = new PairedLog(seed);
+  }
+
+  private final class Node {
+    final SimulatedDisk disk;
+    OwnLoops loops;
+    PairedLog.Member member;
+    Broker broker;
+
+    Node(BrokerHarness of, int number) throws IOException {
+      this.disk = new SimulatedDisk(seed + number * 1_000_003L);
+      start(of);
+    }
+
+    void start(BrokerHarness of) throws IOException {
+      UnaryOperator<Disk> wrap = of.wrap;
+      loops = new OwnLoops(of.loops);
+      broker =
+          Broker.begin(
+              of.settings,
+              wrap.apply(disk),
+              loops,
+              of.seams.with(
+                  (JournalMaker)
+                      (files, own, settings, store) -> {
+                        member = log.join(own);
+                        return member;
+                      }));
+    }
+
+    void die(boolean power) {
+      log.leave(member);
+      loops.crash();
+      if (power) {
+        disk.crash();
+      } else {
+        disk.kill();
+      }
+    }
+  }
+
+  /** Sees to it that some broker leads, and says which. */
+  Broker open(BrokerHarness of) throws IOException {
+    if (nodes.isEmpty()) {
+      int count = 2 + random.nextInt(2);
+      for (int i = 0; i < count; i++) {
+        nodes.add(new Node(of, i));
+      }
+    }
+    Node next = nodes.get(random.nextInt(nodes.size()));
+    leader = next;
+    long before = next.broker.epoch();
+    if (random.nextBoolean()) {
+      next.member.lead();
+      of.loops.runUntil(() -> next.broker.epoch() > before);
+    } else {
+      of.loops.runUntilIdle();
+      next.member.lead();
+      of.loops.runUntil(() -> next.broker.epoch() > before && next.member.pending() == 0);
+    }
+    for (Node each : nodes) {
+      if (each != next) {
+        each.member.lags = random.nextInt(4) == 0;
+        if (!each.member.lags) {
+          each.member.catchUp();
+        }
+      }
+    }
+    return next.broker;
+  }
+
+  /** The leader leads no more, one way or the other. */
+  void crash(BrokerHarness of, boolean power) {
+    Node leaving = leader();
+    changes++;
+    int pending = leaving.member.pending();
+    lostWithBatches += pending > 0 ? 1 : 0;
+    leaving.member.lose(random.nextInt(pending + 1), random.nextBoolean());
+    leader = null;
+    for (Node each : nodes) {
+      if (random.nextInt(each == leaving ? 3 : 6) == 0) {
+        restarts++;
+        each.die(power);
+        try {
+          each.start(of);
+        } catch (IOException e) {
+          throw new AssertionError("a member starts again", e);
+        }
+      }
+    }
+    if (random.nextBoolean()) {
+      of.loops.runUntilIdle();
+    }
+  }
+
+  /** The leader steps down in order. */
+  void stepDown(BrokerHarness of) {
+    changes++;
+    leader().member.resign();
+    leader = null;
+    of.loops.runUntilIdle();
+  }
+
+  void checkpoint() {
+    for (Node each : nodes) {
+      if (random.nextInt(3) > 0) {
+        each.broker.wantCheckpoint();
+      }
+    }
+  }
+
+  private Node leader() {
+    Node there = leader;
+    if (there == null) {
+      throw new IllegalStateException("nobody leads");
+    }
+    return there;
+  }
+
+  /** What the state of a follower has otherwise than the leader's at the same offset, or null. */
+  @Nullable String differs() {
+    Node leading = leader;
+    if (leading == null) {
+      return null;
+    }
+    if (leading.member.pending() > 0 || !leading.broker.isWritten()) {
+      return null;
+    }
+    for (Node each : nodes) {
+      if (each != leading && each.broker.applied() == log.committed()) {
+        compared++;
+        String difference =
+            StatePicture.of(leading.broker.state(), log.committed())
+                .firstDifference(StatePicture.of(each.broker.state(), log.committed()));
+        // What a leader was given of numbers in no record, it keeps when it is followed again.
+        if (difference != null && !difference.startsWith("numbers of link")) {
+          return difference;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Why one of them has ended, or null. */
+  public @Nullable Throwable failure() {
+    for (Node each : nodes) {
+      if (each.broker.failure().isDone()) {
+        return each.broker.failure().join();
+      }
+    }
+    return null;
+  }
+
+  /** Loops of one process among those of all. */
+  private static final class OwnLoops implements Loops {
+    private final SimulatedLoops all;
+    private final List<Loop> own = new ArrayList<>();
+
+    OwnLoops(SimulatedLoops all) {
+      this.all = all;
+    }
+
+    @Override
+    public Loop open(String name) {
+      Loop loop = all.open(name);
+      own.add(loop);
+      return loop;
+    }
+
+    @Override
+    public Clock clock() {
+      return all.clock();
+    }
+
+    @Override
+    public Ids ids() {
+      return all.ids();
+    }
+
+    @Override
+    public void run(Loop loop, Runnable task) {
+      all.run(loop, task);
+    }
+
+    void crash() {
+      all.crash(own);
+    }
+
+    @Override
+    public void close() {}
+  }
+}
