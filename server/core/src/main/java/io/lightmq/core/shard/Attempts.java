@@ -48,7 +48,7 @@ final class Attempts {
   private int chargedRanges;
 
   private final Recorder recorder;
-  private final DeadLetters deadLetters;
+  private final GivingUp givingUp;
   private final Withheld withheld;
   private final Ready ready;
   private final Counters counters;
@@ -59,14 +59,14 @@ final class Attempts {
 
   Attempts(
       Recorder recorder,
-      DeadLetters deadLetters,
+      GivingUp givingUp,
       Withheld withheld,
       Ready ready,
       Counters counters,
       Admission admission,
       long graceMillis) {
     this.recorder = recorder;
-    this.deadLetters = deadLetters;
+    this.givingUp = givingUp;
     this.withheld = withheld;
     this.ready = ready;
     this.counters = counters;
@@ -104,8 +104,8 @@ final class Attempts {
     count(subscription, mine);
     consumer.holding().giveBack(mine, true);
     ready.add(subscription);
-    DeadLetters.LastConsumer last =
-        new DeadLetters.LastConsumer(
+    LastConsumer last =
+        new LastConsumer(
             session.peer().userName(), session.clientId(), session.peer().connectionId(), cause);
     DestinationSettings settings = subscription.destination().settings();
     Map<Integer, Long> longestMillis = new HashMap<>();
@@ -164,18 +164,18 @@ final class Attempts {
   }
 
   private void waitedInVain(
-      Subscription subscription, int lane, long sequence, DeadLetters.LastConsumer last) {
+      Subscription subscription, int lane, long sequence, LastConsumer last) {
     if (subscription.isExhausted(lane, sequence)) {
       exhausted(subscription, lane, sequence, last);
     }
   }
 
   private void exhausted(
-      Subscription subscription, int lane, long sequence, DeadLetters.LastConsumer last) {
+      Subscription subscription, int lane, long sequence, LastConsumer last) {
     var of = subscription.destination().lane(lane);
     if (of != null && subscription.isFree(lane, sequence)) {
       subscription.take(of, sequence, 1);
-      deadLetters.exhausted(subscription, lane, sequence, last);
+      givingUp.exhausted(subscription, lane, sequence, last);
     }
   }
 

@@ -176,9 +176,4 @@ final class Commands {
   private static boolean isAnsweredByReply(Command command) {
     return command.correlation() != 0 && !(command instanceof Command.Sending);
   }
-
-  /** Gives back what a command keeps. */
-  static void release(Command command) {
-    command.release();
-  }
 }

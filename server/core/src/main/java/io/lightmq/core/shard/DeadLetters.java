@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * the last consumer.
  */
 @OwnedBy("shard")
-final class DeadLetters {
+final class DeadLetters implements GivingUp {
   private static final Logger log = LoggerFactory.getLogger(DeadLetters.class);
 
   static final String ORIGIN = MessageEdit.PREFIX + "Origin";
@@ -41,10 +41,6 @@ final class DeadLetters {
 
   static final String MAX_ATTEMPTS = "max-attempts";
   static final String EXPIRED = "expired";
-
-  /** Who had a message last, and what it failed with. */
-  record LastConsumer(
-      String user, @Nullable String clientId, long connectionId, @Nullable String exception) {}
 
   private final Mover mover;
   private final Subscribing subscribing;
@@ -67,7 +63,8 @@ final class DeadLetters {
    * A message that is in flight to nobody has used up its attempts. If very many wait it moves
    * without a word on who had it last.
    */
-  void exhausted(Subscription from, int lane, long sequence, LastConsumer last) {
+  @Override
+  public void exhausted(Subscription from, int lane, long sequence, LastConsumer last) {
     if (!mover.offerTaken(from, lane, sequence, new Exhausted(last))) {
       exhausted(from, lane, sequence, 1);
     }

@@ -24,7 +24,7 @@ import java.util.UUID;
 final class DelayedRuns {
   private final ShardState state;
   private final Subscribing subscribing;
-  private final Delays delays;
+  private final HourRoom room;
   private final Placing placing;
   private final Landing landing;
   private final TurnTime time;
@@ -32,13 +32,13 @@ final class DelayedRuns {
   DelayedRuns(
       ShardState state,
       Subscribing subscribing,
-      Delays delays,
+      HourRoom room,
       Placing placing,
       Landing landing,
       TurnTime time) {
     this.state = state;
     this.subscribing = subscribing;
-    this.delays = delays;
+    this.room = room;
     this.placing = placing;
     this.landing = landing;
     this.time = time;
@@ -104,7 +104,7 @@ final class DelayedRuns {
       DestinationName name = hour < 0 ? null : DueHour.name(hour, named.id());
       more += name == null || isKnown(name, missing) ? 0 : 1;
     }
-    delays.room().check(named.id(), missing.size(), more);
+    room.check(named.id(), missing.size(), more);
   }
 
   private boolean isKnown(DestinationName name, Map<DestinationName, MissingQueue> missing) {

@@ -143,11 +143,6 @@ final class Delays implements TurnPart {
     return hour;
   }
 
-  /** How many hours may have a holder. */
-  HourRoom room() {
-    return room;
-  }
-
   /** Messages were put under a holder, which may be new. */
   void came(Destination holder) {
     DueHour known = hours.get(holder.id());

@@ -313,7 +313,7 @@ final class Intake {
   void commit(Command.Commit command) {
     PeerSession session = sessions.find(command.peer());
     if (session == null || session.link() == null || session.fenced()) {
-      Commands.release(command);
+      command.release();
       return;
     }
     Link link = linkOf(session);
@@ -322,7 +322,7 @@ final class Intake {
       return;
     }
     if (command.number() <= 0) {
-      Commands.release(command);
+      command.release();
       sessions.expel(
           session,
           FaultCode.PROTOCOL_ERROR,
@@ -330,12 +330,12 @@ final class Intake {
       return;
     }
     if (link.judge(command.number()) == Link.Verdict.REPEAT) {
-      Commands.release(command);
+      command.release();
       receipts.answerRepeat(session, link, command.number(), command.correlation());
       return;
     }
     if (session.waitingCommits().size() >= PeerSession.MAX_WAITING_COMMITS) {
-      Commands.release(command);
+      command.release();
       sessions.expel(
           session,
           FaultCode.LIMIT_REACHED,
@@ -344,7 +344,7 @@ final class Intake {
     }
     for (PeerSession.Held held : session.heldPublishes()) {
       if (held.publish().number() == command.number()) {
-        Commands.release(command);
+        command.release();
         sessions.expel(
             session,
             FaultCode.PROTOCOL_ERROR,

@@ -49,6 +49,12 @@ final class Matchings {
   private final IdentityHashMap<Object, Matching> known = new IdentityHashMap<>();
   private int moves;
 
+  /** A message that is moved; several that are read may wait. */
+  interface Moved {
+    /** Whether it is still to be moved. */
+    boolean isValid();
+  }
+
   /** Messages for one destination; their places are those in the bit sets. */
   record Part(Destination destination, Runs.Checked run) {}
 
@@ -122,7 +128,7 @@ final class Matchings {
   }
 
   /** The same for a message that is moved to a topic, which is never refused for its length. */
-  boolean isReady(Move move, Part part) {
+  boolean isReady(Moved move, Part part) {
     Matching matching = known.get(move);
     if (matching == null) {
       if (steps(part) <= INLINE_STEPS) {
@@ -141,7 +147,7 @@ final class Matchings {
   }
 
   private boolean isLeft(Matching matching) {
-    boolean left = !matching.busy && matching.of instanceof Move move && !move.isValid();
+    boolean left = !matching.busy && matching.of instanceof Moved move && !move.isValid();
     moves -= left ? 1 : 0;
     return left;
   }
@@ -159,7 +165,7 @@ final class Matchings {
 
   /** It is decided. */
   void forget(Object of) {
-    if (!known.isEmpty() && known.remove(of) != null && of instanceof Move) {
+    if (!known.isEmpty() && known.remove(of) != null && of instanceof Moved) {
       moves--;
     }
   }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One message on its way from a subscription to wherever its errand says; in flight to nobody. */
 @OwnedBy("shard")
-final class Move {
+final class Move implements Matchings.Moved {
   private final Subscription from;
   private final int lane;
   private final long sequence;
@@ -46,7 +46,8 @@ final class Move {
   }
 
   /** Whether the message is still there and nobody else's. */
-  boolean isValid() {
+  @Override
+  public boolean isValid() {
     return !from.isClosed() && from.isUnacknowledged(lane, sequence) && from.isHeld(lane, sequence);
   }
 

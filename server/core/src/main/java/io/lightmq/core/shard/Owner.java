@@ -147,6 +147,7 @@ final class Owner {
             counters,
             time,
             BrokerSettings.longestMessage(settings.memory().windowBytes(), settings.journal()));
+    HourRoom hourRoom = new HourRoom(settings.memory().namedBytes());
     this.delays =
         new Delays(
             state,
@@ -158,7 +159,7 @@ final class Owner {
             counters,
             time,
             later::wake,
-            new HourRoom(settings.memory().namedBytes()));
+            hourRoom);
     landing.holders(delays::came);
     Retries retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
     VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
@@ -188,7 +189,7 @@ final class Owner {
             budget);
     later.sessions = sessions;
     Receipts receipts = new Receipts(state, recorder, sessions, budget);
-    DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, delays, placing, landing, time);
+    DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, hourRoom, placing, landing, time);
     Transactions transactions =
         new Transactions(
             settings, state, settlements, placing, delayedRuns, matchings, landing, time);
