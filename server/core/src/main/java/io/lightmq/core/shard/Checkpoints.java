@@ -40,6 +40,15 @@ import org.slf4j.LoggerFactory;
  */
 @OwnedBy("shard")
 final class Checkpoints {
+  /** What checkpoints are made of. */
+  interface Applied {
+    /** The state, another one after it was built again. */
+    ShardState state();
+
+    /** What is in it: all records below this offset of the journal. */
+    long applied();
+  }
+
   private static final Logger log = LoggerFactory.getLogger(Checkpoints.class);
   private static final long SLICE_NANOS = 1_000_000;
   private static final long RETRY_NANOS = 1_000_000_000;
@@ -88,7 +97,7 @@ final class Checkpoints {
   }
 
   private final Stores stores;
-  private final Replica replica;
+  private final Applied replica;
   private final Journal journal;
   private final TurnTime time;
   private @Nullable Leader leader;
@@ -118,7 +127,7 @@ final class Checkpoints {
 
   /** Checkpoints, of which none is under way. */
   Checkpoints(
-      Stores stores, BrokerSettings settings, Replica replica, Journal journal, TurnTime time) {
+      Stores stores, BrokerSettings settings, Applied replica, Journal journal, TurnTime time) {
     this.stores = stores;
     this.rewriting = new Rewriting(stores.segments(), settings.segments());
     this.replica = replica;

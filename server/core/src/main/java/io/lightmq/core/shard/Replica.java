@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * applies what the journal commits and makes checkpoints, whether there is an {@link Owner} or not.
  */
 @OwnedBy("shard")
-final class Replica {
+final class Replica implements Checkpoints.Applied {
   private static final Logger log = LoggerFactory.getLogger(Replica.class);
 
   private final Member member;
@@ -148,7 +148,8 @@ final class Replica {
   }
 
   /** The state; another one after {@link #shed}. */
-  ShardState state() {
+  @Override
+  public ShardState state() {
     return state;
   }
 
@@ -176,7 +177,8 @@ final class Replica {
   }
 
   /** Behind the last batch that the journal has shown, and an owner has left behind. */
-  long applied() {
+  @Override
+  public long applied() {
     return applied;
   }
 
