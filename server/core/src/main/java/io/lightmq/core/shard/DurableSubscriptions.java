@@ -25,6 +25,12 @@ import org.slf4j.LoggerFactory;
  */
 @OwnedBy("shard")
 final class DurableSubscriptions {
+  /**
+   * Durable subscriptions of a topic that do not want everything, at most: each takes room in the
+   * record of every run of which it does not want all.
+   */
+  static final int MAX_PARTIAL_DURABLE = 1_000;
+
   private static final Logger log = LoggerFactory.getLogger(DurableSubscriptions.class);
 
   private final ShardState state;
@@ -169,7 +175,7 @@ final class DurableSubscriptions {
         replaced != null && replaced.destination() == destination && replaced.isPartial();
     int others = destination.partialDurableSubscriptions() - (frees ? 1 : 0);
     if ((interest.selector() != null || interest.noLocal())
-        && others >= Selecting.MAX_PARTIAL_DURABLE) {
+        && others >= MAX_PARTIAL_DURABLE) {
       throw new Refusal(
           FaultCode.LIMIT_REACHED,
           "topic "

@@ -185,7 +185,7 @@ final class Owner {
             temporaries,
             attempts,
             time,
-            matchings,
+            matchings::release,
             budget);
     later.sessions = sessions;
     Receipts receipts = new Receipts(state, recorder, sessions, budget);

@@ -23,12 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 final class Selecting {
-  /**
-   * Durable subscriptions of a topic that do not want everything, at most: each takes room in the
-   * record of every run of which it does not want all.
-   */
-  static final int MAX_PARTIAL_DURABLE = 1_000;
-
   /** One run in so many is timed. */
   private static final int SAMPLED = 64;
 

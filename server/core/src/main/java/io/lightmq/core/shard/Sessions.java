@@ -42,7 +42,7 @@ final class Sessions implements TurnPart {
   private final Temporaries temporaries;
   private final Attempts attempts;
   private final TurnTime time;
-  private final Matchings matchings;
+  private final java.util.function.Consumer<Command> release;
   private final NamedBudget budget;
   private final Map<Long, PeerSession> byConnection = new HashMap<>();
   private final Map<UUID, PeerSession> byLink = new HashMap<>();
@@ -56,7 +56,7 @@ final class Sessions implements TurnPart {
       Temporaries temporaries,
       Attempts attempts,
       TurnTime time,
-      Matchings matchings,
+      java.util.function.Consumer<Command> release,
       NamedBudget budget) {
     this.state = state;
     this.recorder = recorder;
@@ -65,7 +65,7 @@ final class Sessions implements TurnPart {
     this.temporaries = temporaries;
     this.attempts = attempts;
     this.time = time;
-    this.matchings = matchings;
+    this.release = release;
     this.budget = budget;
   }
 
@@ -349,9 +349,9 @@ final class Sessions implements TurnPart {
       session.temporaries().clear();
     }
     budget.ended(session);
-    session.waitingCommits().values().forEach(each -> matchings.release(each.commit()));
+    session.waitingCommits().values().forEach(each -> release.accept(each.commit()));
     session.waitingCommits().clear();
-    session.heldPublishes().forEach(held -> matchings.release(held.publish()));
+    session.heldPublishes().forEach(held -> release.accept(held.publish()));
     session.heldPublishes().clear();
     if (session.clientId() != null) {
       byClientId.remove(session.clientId(), session);

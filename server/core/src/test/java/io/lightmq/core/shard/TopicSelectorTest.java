@@ -381,7 +381,7 @@ class TopicSelectorTest {
   void durableSubscriptionsWithSelectorsAreLimitedPerTopic() throws Exception {
     bench.open();
     FakePeer peer = bench.attach(link, 1, 1, "desk");
-    for (int i = 0; i < Selecting.MAX_PARTIAL_DURABLE; i++) {
+    for (int i = 0; i < DurableSubscriptions.MAX_PARTIAL_DURABLE; i++) {
       attached(peer, i, SHARED_DURABLE, "s" + i, "n > " + i);
     }
     Peer.Reply reply = attach(peer, 5_000, TOPIC, SHARED_DURABLE, "more", "n > 6", false);
