@@ -70,6 +70,24 @@ class StructureTest {
         .check(PRODUCT);
   }
 
+  /** The rooms of a shard are public for each other; from outside there is its door. */
+  @Test
+  void nobodyOutsideTheCoreEntersTheRoomsOfAShard() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("io.lightmq.core..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "io.lightmq.core.state..",
+            "io.lightmq.core.sessions..",
+            "io.lightmq.core.intake..",
+            "io.lightmq.core.moves..",
+            "io.lightmq.core.admin..",
+            "io.lightmq.core.checkpoint..")
+        .check(PRODUCT);
+  }
+
   @Test
   void manyTypesAreHiddenInTheirPackages() {
     List<JavaClass> types =

@@ -352,7 +352,7 @@ class ForeignTextTest {
   @SuppressWarnings("unchecked")
   private static Map<String, Collection<String>> verbs() throws ReflectiveOperationException {
     Map<String, Collection<String>> verbs = new TreeMap<>();
-    Class<?> core = Class.forName("io.lightmq.core.shard.Administration");
+    Class<?> core = Class.forName("io.lightmq.core.admin.Administration");
     Field names = core.getDeclaredField("VERBS");
     names.setAccessible(true);
     Method arguments = core.getDeclaredMethod("arguments", String.class);

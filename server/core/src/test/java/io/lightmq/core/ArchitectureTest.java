@@ -6,6 +6,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -46,7 +47,50 @@ class ArchitectureTest {
               "..core.destination..",
               "..core.delivery..",
               "..core.transaction..",
+              "..core.door..",
+              "..core.state..",
+              "..core.sessions..",
+              "..core.intake..",
+              "..core.moves..",
+              "..core.admin..",
+              "..core.checkpoint..",
               "..core.shard..");
+
+  /** The rooms of a shard, each with those that it may know. */
+  @ArchTest
+  static final ArchRule roomsKnowOnlyWhatLiesBelow =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("door")
+          .definedBy("io.lightmq.core.door..")
+          .layer("state")
+          .definedBy("io.lightmq.core.state..")
+          .layer("sessions")
+          .definedBy("io.lightmq.core.sessions..")
+          .layer("intake")
+          .definedBy("io.lightmq.core.intake..")
+          .layer("moves")
+          .definedBy("io.lightmq.core.moves..")
+          .layer("admin")
+          .definedBy("io.lightmq.core.admin..")
+          .layer("checkpoint")
+          .definedBy("io.lightmq.core.checkpoint..")
+          .layer("shard")
+          .definedBy("io.lightmq.core.shard..")
+          .whereLayer("door")
+          .mayNotAccessAnyLayer()
+          .whereLayer("state")
+          .mayOnlyAccessLayers("door")
+          .whereLayer("sessions")
+          .mayOnlyAccessLayers("door", "state")
+          .whereLayer("intake")
+          .mayOnlyAccessLayers("door", "state", "sessions")
+          .whereLayer("moves")
+          .mayOnlyAccessLayers("door", "state", "sessions", "intake")
+          .whereLayer("admin")
+          .mayOnlyAccessLayers("door", "state", "sessions", "intake", "moves")
+          .whereLayer("checkpoint")
+          .mayOnlyAccessLayers("door", "state");
 
   @ArchTest
   static final ArchRule nobodyDependsOnTheShard =
@@ -138,13 +182,13 @@ class ArchitectureTest {
   static final ArchRule messagesLandByOneDoor =
       noClasses()
           .that()
-          .doNotHaveFullyQualifiedName("io.lightmq.core.shard.Landing")
+          .doNotHaveFullyQualifiedName("io.lightmq.core.intake.Landing")
           .should()
           .callMethodWhere(
               describe(
                   "has messages written",
                   call ->
-                      call.getTargetOwner().getPackageName().endsWith(".core.shard")
+                      call.getTargetOwner().getPackageName().startsWith("io.lightmq.core.")
                           && WRITERS.contains(name(call))))
           .because("Landing.carryOut is the one caller of what writes messages");
 
@@ -152,9 +196,9 @@ class ArchitectureTest {
   static final ArchRule unloggedMessagesAreWrittenInOnePlace =
       noClasses()
           .that()
-          .resideInAPackage("..core.shard..")
+          .resideOutsideOfPackage("..core.destination..")
           .and()
-          .doNotHaveFullyQualifiedName("io.lightmq.core.shard.UnloggedWriter")
+          .doNotHaveFullyQualifiedName("io.lightmq.core.intake.UnloggedWriter")
           .should()
           .callMethodWhere(
               describe(

@@ -1,7 +1,7 @@
 package io.lightmq.embedded;
 
-import io.lightmq.core.shard.BrokerSettings;
-import io.lightmq.core.shard.BrokerSettings.DiskRoom;
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.BrokerSettings.DiskRoom;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.node.NodeSettings;
 import io.lightmq.node.connection.ConnectionSettings;

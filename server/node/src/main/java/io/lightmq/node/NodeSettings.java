@@ -1,6 +1,6 @@
 package io.lightmq.node;
 
-import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.node.connection.ConnectionSettings;
 import io.lightmq.node.credit.CreditSettings;
 

@@ -1,10 +1,10 @@
 package io.lightmq.node;
 
+import io.lightmq.core.door.JsonWriter;
+import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.BrokerMetrics;
 import io.lightmq.core.shard.BrokerMetrics.DestinationUse;
 import io.lightmq.core.shard.BrokerMetrics.SubscriptionUse;
-import io.lightmq.core.shard.JsonWriter;
-import io.lightmq.core.shard.Peer;
 import io.lightmq.core.storage.FileFaults;
 import io.lightmq.node.connection.NodeVerbs;
 import io.lightmq.node.security.UserStore;

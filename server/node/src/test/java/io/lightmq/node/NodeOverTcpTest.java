@@ -3,8 +3,8 @@ package io.lightmq.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.runtime.ThreadLoops;
-import io.lightmq.core.shard.BrokerSettings;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.MemoryDisk;
 import io.lightmq.core.storage.NioDisk;

@@ -9,7 +9,7 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.lightmq.client.LightmqConnectionFactory;
-import io.lightmq.core.shard.BrokerSettings;
+import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.embedded.EmbeddedLinkFactory;
 import io.lightmq.node.Node;
 import io.lightmq.tck.SmallNode;

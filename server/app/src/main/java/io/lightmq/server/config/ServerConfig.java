@@ -1,13 +1,13 @@
 package io.lightmq.server.config;
 
 import io.lightmq.core.destination.DestinationSettings;
-import io.lightmq.core.shard.BrokerSettings;
-import io.lightmq.core.shard.BrokerSettings.DestinationDefaults;
-import io.lightmq.core.shard.BrokerSettings.DestinationRule;
-import io.lightmq.core.shard.BrokerSettings.DiskRoom;
-import io.lightmq.core.shard.BrokerSettings.Intervals;
-import io.lightmq.core.shard.BrokerSettings.Limits;
-import io.lightmq.core.shard.BrokerSettings.Memory;
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.BrokerSettings.DestinationDefaults;
+import io.lightmq.core.door.BrokerSettings.DestinationRule;
+import io.lightmq.core.door.BrokerSettings.DiskRoom;
+import io.lightmq.core.door.BrokerSettings.Intervals;
+import io.lightmq.core.door.BrokerSettings.Limits;
+import io.lightmq.core.door.BrokerSettings.Memory;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.node.NodeSettings;

@@ -1,8 +1,12 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
+import io.lightmq.core.sessions.CommandQueue;
+import io.lightmq.core.state.ShardState;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.FileFaults;
 import io.lightmq.wire.entry.FaultCode;

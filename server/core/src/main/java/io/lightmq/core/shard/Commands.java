@@ -1,13 +1,23 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.admin.Administration;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.intake.Intake;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
+import io.lightmq.core.sessions.Consuming;
+import io.lightmq.core.sessions.PeerSession;
+import io.lightmq.core.sessions.Sessions;
+import io.lightmq.core.state.Recorder;
+import io.lightmq.core.state.Refusal;
+import io.lightmq.core.state.Unforeseen;
 import io.lightmq.wire.entry.FaultCode;
 import org.jspecify.annotations.Nullable;
 
 /** Hands each command to who decides it, and turns a refusal into an answer. */
 @OwnedBy("shard")
-final class Commands {
+public final class Commands {
   /** Room in the window that no single small record exceeds. */
   static final int SLACK_BYTES = 8 << 10;
 

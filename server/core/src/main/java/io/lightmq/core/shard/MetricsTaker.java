@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
@@ -7,7 +8,15 @@ import io.lightmq.core.destination.GroupUse;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.moves.Delays;
+import io.lightmq.core.moves.Mover;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.sessions.CommandQueue;
+import io.lightmq.core.sessions.NamedBudget;
+import io.lightmq.core.sessions.Sessions;
+import io.lightmq.core.sessions.Withheld;
+import io.lightmq.core.state.Counters;
+import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.segment.SegmentInfo;

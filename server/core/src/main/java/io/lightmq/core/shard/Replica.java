@@ -1,11 +1,16 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.RecordCodec;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.state.Counters;
+import io.lightmq.core.state.LanePieces;
+import io.lightmq.core.state.ShardState;
+import io.lightmq.core.state.StateSnapshot;
 import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.snapshot.Snapshot;
 import io.lightmq.core.storage.snapshot.SnapshotStore;

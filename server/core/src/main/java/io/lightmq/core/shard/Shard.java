@@ -1,7 +1,12 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
+import io.lightmq.core.sessions.CommandQueue;
+import io.lightmq.core.state.ShardBatch;
+import io.lightmq.core.state.ShardState;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.FileFaults;
 import io.lightmq.spi.Journal;
@@ -232,8 +237,8 @@ final class Shard implements ShardBatch.Observer {
       return;
     }
     log.warn(
-        "This broker does not lead any more. Of what it had applied up to offset {}, {} batches were"
-            + " under way; its state is built again from snapshot and journal",
+        "This broker does not lead any more. Of what it had applied up to offset {}, {} batches"
+            + " were under way; its state is built again from snapshot and journal",
         applied,
         pending);
     life = Life.RECOVERING;

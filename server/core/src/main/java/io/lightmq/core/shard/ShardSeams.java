@@ -1,5 +1,8 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.checkpoint.Checkpoints;
+import io.lightmq.core.intake.Landing;
+import io.lightmq.core.state.ShardState;
 import io.lightmq.core.storage.journal.LocalJournal;
 import io.lightmq.core.storage.segment.SegmentStore;
 import java.util.function.Supplier;

@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  * holds.
  */
 @OwnedBy("shard")
-final class Shown {
+public final class Shown {
   /** So many destinations unless told otherwise. */
-  static final int DEFAULT = 1_000;
+  public static final int DEFAULT = 1_000;
 
   private record Kept(DestinationUse use, long backlog, long order) {}
 
   /** What a picture shows. */
-  record Picture(List<DestinationUse> destinations, OtherUse others) {}
+  public record Picture(List<DestinationUse> destinations, OtherUse others) {}
 
   private final PriorityQueue<Kept> kept =
       new PriorityQueue<>(
@@ -46,12 +46,12 @@ final class Shown {
   private long consumers;
 
   /** Sets how many destinations are shown. */
-  void most(int destinations) {
+  public void most(int destinations) {
     most = destinations;
   }
 
   /** Those of its subscriptions that are to be shown; null if it is only added up. */
-  @Nullable List<Subscription> offer(Destination destination) {
+  public @Nullable List<Subscription> offer(Destination destination) {
     long backlog = 0;
     for (Subscription each : destination.subscriptions()) {
       backlog += each.backlog();
@@ -101,7 +101,7 @@ final class Shown {
   }
 
   /** Shows what was offered last. */
-  void add(DestinationUse use) {
+  public void add(DestinationUse use) {
     kept.add(new Kept(use, offeredBacklog, order++));
     rows += use.subscriptions().size();
     while (kept.size() > most || (rows > 2 * most && kept.size() > 1)) {
@@ -115,7 +115,7 @@ final class Shown {
   }
 
   /** The picture of all that was offered, oldest first; the next one begins. */
-  Picture take() {
+  public Picture take() {
     List<Kept> all = new ArrayList<>(kept);
     all.sort(Comparator.comparingLong(Kept::order));
     Picture picture =

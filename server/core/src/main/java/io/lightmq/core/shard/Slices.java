@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.state.TurnTime;
 import java.util.ArrayDeque;
 
 /**
@@ -11,7 +12,7 @@ import java.util.ArrayDeque;
  * for each subscription that gives up thousands of messages.
  */
 @OwnedBy("shard")
-final class Slices {
+public final class Slices {
   private final Loop loop;
   private final TurnTime time;
   private final Dispatcher dispatcher;

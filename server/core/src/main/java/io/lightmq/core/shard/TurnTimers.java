@@ -3,6 +3,8 @@ package io.lightmq.core.shard;
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.state.TurnPart;
+import io.lightmq.core.state.TurnTime;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,13 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.intake.Landing;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedLoops;
+import io.lightmq.core.state.ShardState;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.wire.entry.DestinationName;

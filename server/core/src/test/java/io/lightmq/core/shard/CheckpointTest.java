@@ -3,7 +3,10 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.core.storage.segment.Piece;

@@ -3,8 +3,12 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.admin.Administration;
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.moves.DeadLetters;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;

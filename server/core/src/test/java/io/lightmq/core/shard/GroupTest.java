@@ -1,8 +1,10 @@
 package io.lightmq.core.shard;
 
-import static io.lightmq.core.shard.Command.Subscribe.QUEUE;
+import static io.lightmq.core.door.Command.Subscribe.QUEUE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;

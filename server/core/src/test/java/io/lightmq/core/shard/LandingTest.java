@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.intake.Landing;
+import io.lightmq.core.intake.Parcel;
+import io.lightmq.core.intake.Plan;
+import io.lightmq.core.sessions.Sender;
 import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.state.Runs;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -47,21 +53,22 @@ class LandingTest {
     }
 
     @Override
-    Planned plan(
+    public Planned plan(
         UUID link, long of, Sender sender, Destination to, Runs.Checked sent, Runs.Checked wanted) {
       fail(planning);
       return super.plan(link, of, sender, to, sent, wanted);
     }
 
     @Override
-    Planned plan(@Nullable UUID link, long of, List<Parcel> parcels, Acknowledging acknowledging) {
+    public Planned plan(
+        @Nullable UUID link, long of, List<Parcel> parcels, Acknowledging acknowledging) {
       Planned planned = super.plan(link, of, parcels, acknowledging);
       fail(planning);
       return planned;
     }
 
     @Override
-    @Nullable Mark carryOut(Plan plan) {
+    public @Nullable Mark carryOut(Plan plan) {
       Mark awaited = super.carryOut(plan);
       fail(carryingOut);
       return awaited;

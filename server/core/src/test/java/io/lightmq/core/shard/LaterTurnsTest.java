@@ -3,7 +3,8 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -56,7 +57,7 @@ class LaterTurnsTest {
   void aScanOfLettersIsRefused() throws Exception {
     FakePeer admin = beginScan();
     UnforeseenTest.set(
-        h, null, "shard", "parts", "commands", "administration", "letters", "scans", "reads");
+        h, null, "shard", "owner", "commands", "administration", "letters", "scans", "reads");
     assertThat(h.reply(admin, 1).toString()).contains("BAD_REQUEST", "changed nothing");
     lives();
   }
@@ -81,7 +82,7 @@ class LaterTurnsTest {
     h.broker.submit(new Command.Admin(other, 2, "destination.show", Map.of("name", "poison.a")));
     h.loops.runUntil(() -> other.replies.containsKey(2));
     assertThat(admin.replies).as("there are further slices").isEmpty();
-    UnforeseenTest.set(h, null, "shard", "parts", "commands", "administration", "delayed", "turns");
+    UnforeseenTest.set(h, null, "shard", "owner", "commands", "administration", "delayed", "turns");
     assertThat(h.reply(admin, 1).toString()).contains("BAD_REQUEST", "changed nothing");
     lives();
   }
@@ -103,13 +104,13 @@ class LaterTurnsTest {
   @Test
   void aRetryIsTriedAgain() throws Exception {
     makeLetter();
-    Object mover = UnforeseenTest.set(h, null, "shard", "parts", "retries", "mover");
+    Object mover = UnforeseenTest.set(h, null, "shard", "owner", "parts", "Retries", "mover");
     assertThat(h.admin("dead-letters.retry", Map.of())).contains("\"retrying\":1");
     h.loops.advance(2 * SECOND);
     lives();
     assertThat(h.admin("dead-letters.list", Map.of()))
         .contains("poison.a", "retryFails", "changed nothing");
-    UnforeseenTest.set(h, mover, "shard", "parts", "retries", "mover");
+    UnforeseenTest.set(h, mover, "shard", "owner", "parts", "Retries", "mover");
     h.loops.advance(60 * SECOND);
     assertThat(h.admin("dead-letters.list", Map.of())).isEqualTo("{\"deadLetters\":[]}");
     assertThat(h.pull(peer, 1, 1).get(0).text()).isEqualTo("bad");
@@ -126,11 +127,11 @@ class LaterTurnsTest {
   @Test
   void aLookForWhatHasExpiredIsTakenLater() throws Exception {
     publishExpiring();
-    Object reads = UnforeseenTest.set(h, null, "shard", "parts", "janitor", "reads");
+    Object reads = UnforeseenTest.set(h, null, "shard", "owner", "parts", "Janitor", "reads");
     h.loops.advance(20 * SECOND);
     lives();
     assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":1");
-    UnforeseenTest.set(h, reads, "shard", "parts", "janitor", "reads");
+    UnforeseenTest.set(h, reads, "shard", "owner", "parts", "Janitor", "reads");
     h.loops.advance(20 * SECOND);
     assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":0");
   }
@@ -138,7 +139,7 @@ class LaterTurnsTest {
   @Test
   void whatIsHalfGivenUpEndsTheShard() throws Exception {
     publishExpiring();
-    UnforeseenTest.set(h, null, "shard", "parts", "janitor", "decisions");
+    UnforeseenTest.set(h, null, "shard", "owner", "parts", "Janitor", "decisions");
     assertThatThrownBy(() -> h.loops.advance(20 * SECOND)).isInstanceOf(NullPointerException.class);
   }
 }

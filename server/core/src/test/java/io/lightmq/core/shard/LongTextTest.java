@@ -1,11 +1,15 @@
 package io.lightmq.core.shard;
 
-import static io.lightmq.core.shard.Command.Subscribe.BROWSE;
-import static io.lightmq.core.shard.Command.Subscribe.DURABLE;
-import static io.lightmq.core.shard.Command.Subscribe.PLAIN;
-import static io.lightmq.core.shard.Command.Subscribe.QUEUE;
+import static io.lightmq.core.door.Command.Subscribe.BROWSE;
+import static io.lightmq.core.door.Command.Subscribe.DURABLE;
+import static io.lightmq.core.door.Command.Subscribe.PLAIN;
+import static io.lightmq.core.door.Command.Subscribe.QUEUE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.intake.Matchings;
 import io.lightmq.core.selector.Work;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.wire.entry.BodyType;

@@ -3,7 +3,10 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.destination.NamedHeap;
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.sessions.NamedBudget;
 import io.lightmq.core.storage.NioDisk;
 import io.lightmq.core.transaction.Links;
 import io.lightmq.wire.entry.DestinationKind;

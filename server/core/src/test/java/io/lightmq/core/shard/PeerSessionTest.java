@@ -9,6 +9,7 @@ import io.lightmq.core.destination.OffHeap;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.destination.UnloggedStore;
+import io.lightmq.core.sessions.PeerSession;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;

@@ -4,10 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.destination.Filter;
 import io.lightmq.core.destination.NamedHeap;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.intake.Intake;
+import io.lightmq.core.intake.Landing;
+import io.lightmq.core.intake.Plan;
+import io.lightmq.core.intake.Selecting;
+import io.lightmq.core.intake.Transactions;
+import io.lightmq.core.moves.Move;
+import io.lightmq.core.moves.MoveLine;
+import io.lightmq.core.moves.MoveRecords;
+import io.lightmq.core.moves.Mover;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Work;
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.sessions.PeerSession;
+import io.lightmq.core.sessions.Sessions;
 import io.lightmq.core.shard.FakePeer.Received;
+import io.lightmq.core.state.Recorder;
+import io.lightmq.core.state.Refusal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -128,7 +142,7 @@ class PlanTest {
     }
 
     @Override
-    @Nullable Mark carryOut(Plan plan) {
+    public @Nullable Mark carryOut(Plan plan) {
       if (plan.isMove() && !watching) {
         watching = true;
         planMoves();

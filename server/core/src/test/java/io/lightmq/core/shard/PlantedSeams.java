@@ -2,6 +2,8 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.intake.Landing;
+import io.lightmq.core.intake.Plan;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Committed;
@@ -144,7 +146,7 @@ public final class PlantedSeams {
     }
 
     @Override
-    @Nullable Mark carryOut(Plan plan) {
+    public @Nullable Mark carryOut(Plan plan) {
       if (plan.isMove() && second != null) {
         super.carryOut(second);
         second = null;

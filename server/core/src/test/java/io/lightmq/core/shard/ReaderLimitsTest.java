@@ -3,6 +3,9 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.record.ShardRecord;

@@ -2,6 +2,8 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.core.sim.PairedLog;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedLoops;

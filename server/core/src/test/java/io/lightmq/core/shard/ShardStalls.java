@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.Clock;
 import io.lightmq.core.runtime.Ids;
 import io.lightmq.core.runtime.Loop;

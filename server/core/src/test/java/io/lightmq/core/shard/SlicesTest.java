@@ -2,7 +2,9 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;

@@ -25,6 +25,8 @@ import io.lightmq.core.record.ShardRecord.SeenKeys;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.state.ShardState;
+import io.lightmq.core.state.StateSnapshot;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;

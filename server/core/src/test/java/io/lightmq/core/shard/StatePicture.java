@@ -3,6 +3,8 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DestinationPicture;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.state.ShardState;
+import io.lightmq.core.state.SubscriptionKey;
 import io.lightmq.core.transaction.LinkPicture;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.ThreadLoops;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.wire.entry.DestinationKind;

@@ -1,11 +1,14 @@
 package io.lightmq.core.shard;
 
-import static io.lightmq.core.shard.Command.Subscribe.DURABLE;
-import static io.lightmq.core.shard.Command.Subscribe.PLAIN;
-import static io.lightmq.core.shard.Command.Subscribe.SHARED;
-import static io.lightmq.core.shard.Command.Subscribe.SHARED_DURABLE;
+import static io.lightmq.core.door.Command.Subscribe.DURABLE;
+import static io.lightmq.core.door.Command.Subscribe.PLAIN;
+import static io.lightmq.core.door.Command.Subscribe.SHARED;
+import static io.lightmq.core.door.Command.Subscribe.SHARED_DURABLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.sessions.DurableSubscriptions;
 import io.lightmq.core.shard.BrokerMetrics.SubscriptionUse;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.DestinationKind;

@@ -2,7 +2,9 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.door.Command;
 import io.lightmq.core.selector.Work;
+import io.lightmq.core.sessions.CommandQueue;
 import io.lightmq.core.sim.SimulatedLoops;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;

@@ -3,7 +3,9 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -50,17 +52,27 @@ class UnforeseenTest {
     set(h, null, path);
   }
 
-  /** Sets a part of the broker, which is found by the names of fields; returns what it was. */
+  /**
+   * Sets a part of the broker, which is found by the names of fields, and by the class of what is
+   * in a list; returns what it was.
+   */
   static Object set(BrokerHarness h, Object part, String... path)
       throws ReflectiveOperationException {
     Object at = h.broker;
     for (String name : List.of(path).subList(0, path.length - 1)) {
-      at = field(at, name).get(at);
+      at = at instanceof List<?> all ? ofClass(all, name) : field(at, name).get(at);
     }
     Field last = field(at, path[path.length - 1]);
     Object was = last.get(at);
     last.set(at, part);
     return was;
+  }
+
+  private static Object ofClass(List<?> all, String name) {
+    return all.stream()
+        .filter(each -> each.getClass().getSimpleName().equals(name))
+        .findAny()
+        .orElseThrow();
   }
 
   private static Field field(Object of, String name) throws NoSuchFieldException {
@@ -102,13 +114,13 @@ class UnforeseenTest {
   @ParameterizedTest
   @EnumSource
   void aBugBehindTheFirstChangeEndsTheShard(Door door) throws Exception {
-    lose("shard", "parts", "dispatcher", "lines", "lines");
+    lose("shard", "owner", "dispatcher", "lines", "lines");
     ends(command(door));
   }
 
   @Test
   void aTemporaryDestinationThatIsHalfDeletedEndsTheShard() throws Exception {
-    lose("shard", "parts", "commands", "consuming", "subscribing", "counters");
+    lose("shard", "owner", "commands", "consuming", "subscribing", "counters");
     ends(new Command.DeleteTemporary(peer, h.nextCorrelation(), temporary));
   }
 
@@ -122,14 +134,14 @@ class UnforeseenTest {
   @Test
   void aBugBeforeTheFirstChangeOfAnAcknowledgementIsRefused() throws Exception {
     var got = h.pull(peer, 1, 1).get(0).range();
-    lose("shard", "parts", "commands", "consuming", "settlements");
+    lose("shard", "owner", "commands", "consuming", "settlements");
     assertThat(h.acknowledge(peer, 1, queue, got).toString()).contains("changed nothing");
     assertThat(h.broker.failure()).isNotDone();
   }
 
   @Test
   void aRunForWhoseRoomABugIsAskedGivesItsBytesBack() throws Exception {
-    lose("shard", "parts", "publishing", "admission");
+    lose("shard", "owner", "intake", "admission");
     int before = h.releasedBytes;
     h.publish(peer, queue, 1, "x");
     h.loops.runUntilIdle();
@@ -187,7 +199,7 @@ class UnforeseenTest {
     h.broker.submit(new Command.Admin(other, 2, "destination.show", Map.of("name", "q")));
     h.loops.runUntil(() -> other.replies.containsKey(2));
     assertThat(admin.replies).as("there are further slices").isEmpty();
-    lose("shard", "parts", "commands", "administration", verb.administration, verb.lost);
+    lose("shard", "owner", "commands", "administration", verb.administration, verb.lost);
     assertThat(h.reply(admin, 1).toString()).contains("BAD_REQUEST", "changed nothing");
     assertThat(h.broker.failure()).isNotDone();
   }

@@ -1,6 +1,6 @@
 package io.lightmq.core.simulation;
 
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.Peer;
 import java.util.List;
 import java.util.Map;
 

@@ -1,6 +1,6 @@
 package io.lightmq.core.simulation;
 
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.Command.Subscribe;
 import io.lightmq.core.sim.PowerCut;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;

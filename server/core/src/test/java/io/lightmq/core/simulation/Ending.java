@@ -1,7 +1,7 @@
 package io.lightmq.core.simulation;
 
+import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.BrokerMetrics;
-import io.lightmq.core.shard.Peer;
 import io.lightmq.core.simulation.Oracle.Arrival;
 import io.lightmq.core.simulation.SimulatedPeer.Received;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.lightmq.core.simulation;
 
-import io.lightmq.core.shard.Command.Subscribe;
+import io.lightmq.core.door.Command.Subscribe;
 import io.lightmq.core.simulation.Oracle.Arrival;
 import io.lightmq.core.simulation.Oracle.Letter;
 import io.lightmq.core.simulation.SimulatedPeer.Received;

@@ -1,8 +1,8 @@
 package io.lightmq.core.simulation;
 
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Command.Subscribe;
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
 import java.util.List;

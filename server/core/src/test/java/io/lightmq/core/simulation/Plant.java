@@ -1,7 +1,7 @@
 package io.lightmq.core.simulation;
 
+import io.lightmq.core.door.Command;
 import io.lightmq.core.shard.BrokerHarness;
-import io.lightmq.core.shard.Command;
 import io.lightmq.core.storage.Disk;
 import org.jspecify.annotations.Nullable;
 

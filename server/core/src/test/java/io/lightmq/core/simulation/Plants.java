@@ -1,8 +1,8 @@
 package io.lightmq.core.simulation;
 
 import io.lightmq.core.destination.LaneCode;
+import io.lightmq.core.door.Command;
 import io.lightmq.core.shard.BrokerHarness;
-import io.lightmq.core.shard.Command;
 import io.lightmq.core.shard.PlantedSeams;
 import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.Disk;

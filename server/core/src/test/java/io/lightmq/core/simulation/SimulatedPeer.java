@@ -1,7 +1,7 @@
 package io.lightmq.core.simulation;
 
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;

@@ -39,8 +39,9 @@ final class Tally {
 
   @Override
   public String toString() {
-    return ("%d histories: %d ends of the broker, %d replays, %d with overflow, %d messages, %d arrivals, %d of"
-            + " them again, %d acknowledged, %d letters, %d sent back, %d commits that happened")
+    return ("%d histories: %d ends of the broker, %d replays, %d with overflow, %d messages, %d"
+            + " arrivals, %d of them again, %d acknowledged, %d letters, %d sent back, %d"
+            + " commits that happened")
         .formatted(
             histories,
             ends,

@@ -1,6 +1,6 @@
 package io.lightmq.core.simulation;
 
-import io.lightmq.core.shard.Command;
+import io.lightmq.core.door.Command;
 import io.lightmq.wire.entry.BodyType;
 import io.lightmq.wire.entry.MessageWriter;
 import java.nio.ByteBuffer;

@@ -1,9 +1,9 @@
 package io.lightmq.core.simulation;
 
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.BrokerHarness;
-import io.lightmq.core.shard.BrokerSettings;
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
 import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.sim.PowerCut;
 import io.lightmq.core.storage.Disk;

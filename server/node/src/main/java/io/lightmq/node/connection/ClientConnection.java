@@ -1,8 +1,8 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
-import io.lightmq.core.shard.Peer.Reply;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.door.Peer.Reply;
 import io.lightmq.node.credit.CreditLine;
 import io.lightmq.spi.Authorizer.Action;
 import io.lightmq.spi.Principal;
@@ -259,7 +259,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
           FaultCode.LIMIT_REACHED,
           "this broker has at most "
               + door.settings().counts().connections()
-              + " connections open at once, the setting limits.connections; close some, or raise it");
+              + " connections open at once, the setting limits.connections; close some, or raise"
+              + " it");
       return false;
     }
     Outbound outbound =

@@ -1,8 +1,8 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
-import io.lightmq.core.shard.Peer.Reply;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.door.Peer.Reply;
 import io.lightmq.node.credit.CreditLine;
 import io.lightmq.spi.Authorizer.Action;
 import io.lightmq.wire.Frame;

@@ -1,6 +1,6 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.core.shard.Command;
+import io.lightmq.core.door.Command;
 import io.lightmq.node.credit.CreditLedger;
 import io.lightmq.node.security.Security;
 import java.util.UUID;

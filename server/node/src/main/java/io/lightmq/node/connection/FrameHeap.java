@@ -1,6 +1,6 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.core.shard.Command.Acked;
+import io.lightmq.core.door.Command.Acked;
 import io.lightmq.wire.FrameType;
 import io.lightmq.wire.Protocol;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.core.shard.Command;
+import io.lightmq.core.door.Command;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;

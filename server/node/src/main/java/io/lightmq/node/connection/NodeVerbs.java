@@ -1,6 +1,6 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.Peer;
 import java.util.Map;
 
 /** Carries out the admin verbs that are about the node and its users, not about destinations. */

@@ -1,7 +1,7 @@
 package io.lightmq.node.connection;
 
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBuf;

@@ -2,8 +2,8 @@ package io.lightmq.node.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.node.credit.CreditLedger;
 import io.lightmq.node.credit.CreditSettings;
 import io.lightmq.node.security.RoleAuthorizer;

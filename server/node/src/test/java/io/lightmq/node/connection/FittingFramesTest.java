@@ -2,9 +2,9 @@ package io.lightmq.node.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lightmq.core.shard.BrokerSettings;
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.Protocol;

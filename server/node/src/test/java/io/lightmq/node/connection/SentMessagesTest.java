@@ -2,7 +2,7 @@ package io.lightmq.node.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lightmq.core.shard.Command;
+import io.lightmq.core.door.Command;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.entry.BodyType;

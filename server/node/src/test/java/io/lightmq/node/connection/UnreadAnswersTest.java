@@ -5,8 +5,8 @@ import static io.lightmq.node.connection.ConnectionHarness.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.lightmq.core.shard.Command;
-import io.lightmq.core.shard.Peer;
+import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Peer;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.FrameType;

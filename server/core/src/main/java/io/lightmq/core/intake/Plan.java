@@ -1,0 +1,219 @@
+package io.lightmq.core.intake;
+
+import io.lightmq.core.destination.Destination.Placement;
+import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.sessions.MissingQueue;
+import io.lightmq.core.sessions.RecordBytes;
+import io.lightmq.core.sessions.Settlements;
+import io.lightmq.core.state.Runs;
+import io.lightmq.spi.Mark;
+import io.lightmq.wire.entry.Entry;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a publish, a commit or a move is going to do: where its messages go and what the same record
+ * acknowledges. {@link Landing#plan} makes it, and nothing has changed yet; {@link
+ * Landing#carryOut} does all of it. Good for the moment at which it was made.
+ */
+@OwnedBy("shard")
+public final class Plan implements Landing.Planned {
+  /** What a record takes besides its messages, at most; also one that creates a queue. */
+  private static final int RECORD_BYTES = 512;
+
+  private static final int CREATED_BYTES = 1_024;
+
+  /** What a subscription has done with, and why. */
+  public record Settled(Settlements.Accepted accepted, Reason reason) {}
+
+  private @Nullable UUID link;
+  private long number;
+  private final boolean alone;
+  private final List<Parcel> parcels;
+  private List<Settled> settled = List.of();
+  private int parts;
+  private long recordedBytes;
+  private int unloggedCount;
+  private long unloggedBytes;
+  private @Nullable Mark mark;
+  private @Nullable Mark sent;
+
+  /**
+   * A plan in which nothing has its place yet.
+   *
+   * @param link whose it is; null for a move of the broker's own
+   * @param alone whether it is one run, whose record need not hold others
+   */
+  public Plan(@Nullable UUID link, long number, boolean alone, List<Parcel> parcels) {
+    this.link = link;
+    this.number = number;
+    this.alone = alone;
+    this.parcels = parcels;
+  }
+
+  /** It is another's, and nothing has its place. */
+  void again(UUID other, long otherNumber) {
+    link = other;
+    number = otherNumber;
+    settled = List.of();
+    parts = 0;
+    recordedBytes = 0;
+    unloggedCount = 0;
+    unloggedBytes = 0;
+    mark = null;
+    sent = null;
+  }
+
+  // ---- while it is made ----
+
+  /** Says of a parcel where it goes. */
+  public void place(Parcel parcel, Placement placement) {
+    parcel.place(placement);
+    Runs.Checked wanted = parcel.wanted();
+    if (placement == Placement.DURABLE) {
+      int lanes = Integer.bitCount(wanted.priorities());
+      parts += lanes;
+      recordedBytes +=
+          wanted.entryBytes() + RecordBytes.ofSkips(wanted) + (long) lanes * Entry.HEADER_BYTES;
+      mark = strongest(mark, parcel.mark());
+    } else if (placement == Placement.UNLOGGED) {
+      unloggedCount += wanted.count();
+      unloggedBytes += wanted.entryBytes();
+    }
+    if (parcel.sender().isPersistent()) {
+      sent = strongest(sent, parcel.mark());
+    }
+  }
+
+  /** Adds what is acknowledged; what a client acknowledges has a mark, too. */
+  public void settle(List<Settled> acknowledged) {
+    settled = acknowledged;
+    for (Settled each : acknowledged) {
+      Settlements.Accepted accepted = each.accepted();
+      if (!accepted.recorded().isEmpty()) {
+        parts += accepted.records(each.reason()).size();
+        recordedBytes += RecordBytes.of(accepted.subscription(), accepted.recorded());
+        if (!isMove()) {
+          mark = strongest(mark, accepted.subscription().destination().settings().tier().mark());
+        }
+      }
+    }
+  }
+
+  /**
+   * All is known. If anything is recorded, the strongest of all its destinations counts for it,
+   * also of those that persistent messages are sent to and not stored.
+   */
+  Plan done() {
+    if (mark != null && sent != null) {
+      mark = strongest(mark, sent);
+    }
+    return this;
+  }
+
+  private static Mark strongest(@Nullable Mark known, Mark other) {
+    return known == null || other.compareTo(known) > 0 ? other : known;
+  }
+
+  // ---- what it says ----
+
+  @Nullable UUID link() {
+    return link;
+  }
+
+  /** The number that it takes of its link; 0 for none. */
+  long number() {
+    return number;
+  }
+
+  /** Whether the broker itself moves a message. */
+  public boolean isMove() {
+    return link == null;
+  }
+
+  /** Whether it is one run of messages and nothing else. */
+  boolean isAlone() {
+    return alone;
+  }
+
+  public List<Parcel> parcels() {
+    return parcels;
+  }
+
+  public List<Settled> settled() {
+    return settled;
+  }
+
+  /** The queues that are created first, each once. */
+  public Set<MissingQueue> creates() {
+    Set<MissingQueue> creates = Set.of();
+    for (int i = 0; i < parcels.size(); i++) {
+      MissingQueue missing = parcels.get(i).creates();
+      if (missing != null) {
+        creates = creates.isEmpty() ? new LinkedHashSet<>() : creates;
+        creates.add(missing);
+      }
+    }
+    return creates;
+  }
+
+  /** Runs and acknowledgements that are recorded. */
+  int parts() {
+    return parts;
+  }
+
+  /** What they take. */
+  long recordedBytes() {
+    return recordedBytes;
+  }
+
+  /** The messages that go into memory only. */
+  int unloggedCount() {
+    return unloggedCount;
+  }
+
+  /** What they take. */
+  long unloggedBytes() {
+    return unloggedBytes;
+  }
+
+  /** The strongest mark of what is recorded; null if nothing is. */
+  @Nullable Mark mark() {
+    return mark;
+  }
+
+  /** Whether messages are recorded. */
+  public boolean isPublishing() {
+    for (Parcel parcel : parcels) {
+      if (parcel.isDurable()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The bytes that it takes of the turn's batch, at most; 0 if it records nothing. */
+  public long batchBytes() {
+    long created = (long) CREATED_BYTES * creates().size();
+    return parts == 0 ? created : created + RECORD_BYTES + recordedBytes;
+  }
+
+  /**
+   * The mark that whoever sent it waits for: its own, and that of what its messages stand behind.
+   */
+  @Nullable Mark awaited() {
+    Mark strongest = mark;
+    for (int i = 0; i < parcels.size() && unloggedCount > 0; i++) {
+      Parcel parcel = parcels.get(i);
+      if (parcel.isUnlogged() && parcel.creates() == null) {
+        Mark behind = parcel.destination().awaited(parcel.wanted().priorities());
+        strongest = behind == null ? strongest : strongest(strongest, behind);
+      }
+    }
+    return strongest;
+  }
+}

@@ -1,0 +1,102 @@
+package io.lightmq.core.intake;
+
+import io.lightmq.core.door.Peer;
+import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.sessions.NamedBudget;
+import io.lightmq.core.sessions.PeerSession;
+import io.lightmq.core.sessions.Sessions;
+import io.lightmq.core.state.Recorder;
+import io.lightmq.core.state.Refusal;
+import io.lightmq.core.state.ShardState;
+import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Links;
+import io.lightmq.core.transaction.Outcome;
+import io.lightmq.spi.Mark;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Printable;
+import org.jspecify.annotations.Nullable;
+
+/** Tells senders what became of their runs and commits, each when its mark is reached. */
+@OwnedBy("shard")
+public final class Receipts {
+  private final ShardState state;
+  private final Recorder recorder;
+  private final Sessions sessions;
+  private final NamedBudget budget;
+
+  public Receipts(ShardState state, Recorder recorder, Sessions sessions, NamedBudget budget) {
+    this.state = state;
+    this.recorder = recorder;
+    this.sessions = sessions;
+    this.budget = budget;
+  }
+
+  /** Tells once the turn's batch has reached a mark. */
+  void answer(Mark mark, Peer peer, int correlation) {
+    recorder.effect(mark, () -> peer.receipt(correlation, FaultCode.OK, ""));
+  }
+
+  /**
+   * Tells of messages that are in no record: at the end of the turn, or once what they wait behind
+   * is visible, so that whoever is told finds them.
+   *
+   * @param awaited the mark of what they wait behind, if there is anything
+   */
+  void answerBehind(@Nullable Mark awaited, Peer peer, int correlation) {
+    if (awaited == null) {
+      answerNow(peer, correlation);
+    } else {
+      recorder.batchOffset();
+      answer(awaited, peer, correlation);
+    }
+  }
+
+  /** Tells at the end of the turn. */
+  void answerNow(Peer peer, int correlation) {
+    recorder.after(() -> peer.receipt(correlation, FaultCode.OK, ""));
+  }
+
+  /** Tells again what became of a number that was taken before. */
+  void answerRepeat(PeerSession session, Link link, long number, int correlation) {
+    Outcome outcome = link.outcome(number);
+    FaultCode code = outcome == null ? FaultCode.OK : outcome.code();
+    String text = outcome == null ? "" : outcome.text();
+    Peer peer = session.peer();
+    // Taken is not yet durable; the repetition must not be told more than the first would be.
+    recorder.whenDurable(() -> peer.receipt(correlation, code, text));
+  }
+
+  /** Refuses a run or commit, which spends its number. */
+  void refuse(PeerSession session, Link link, long number, int correlation, Refusal refusal) {
+    Peer peer = session.peer();
+    budget.told(refusal);
+    if (refusal.code() == FaultCode.PROTOCOL_ERROR) {
+      sessions.expel(session, refusal.code(), refusal.text());
+    } else if (number == 0) {
+      recorder.after(() -> peer.receipt(correlation, refusal.code(), refusal.text()));
+    } else if (link.full()) {
+      sessions.expel(
+          session,
+          FaultCode.LIMIT_REACHED,
+          Link.MAX_OUTCOMES + " refusals are kept for this link; attach again to release them");
+    } else if (!budget.mayKeep(link, Links.heapBytes(refusal.text()))) {
+      sessions.expel(
+          session,
+          FaultCode.LIMIT_REACHED,
+          "a refusal cannot be kept for this link: refusals take "
+              + state.links().outcomeBytes()
+              + " bytes of heap, and all that is named and kept "
+              + budget.used()
+              + " of "
+              + budget.limit()
+              + " (memory.named-state); attach again to release what is kept for this link");
+    } else {
+      String kept = Printable.line(refusal.text());
+      recorder.record(new Refused(link.id(), number, refusal.code(), kept));
+      // Durable, so that a client that was told never has to repeat this number.
+      recorder.effect(
+          Mark.DURABLE, () -> peer.receipt(correlation, refusal.code(), refusal.text()));
+    }
+  }
+}

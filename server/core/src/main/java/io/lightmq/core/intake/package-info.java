@@ -1,0 +1,3 @@
+/** How messages come in: the one door, and who waits for it, selects, and places. */
+@org.jspecify.annotations.NullMarked
+package io.lightmq.core.intake;

@@ -1,0 +1,3 @@
+/** Messages that change their place without a client: dead letters, due ones, expired ones, retries. */
+@org.jspecify.annotations.NullMarked
+package io.lightmq.core.moves;

@@ -1,9 +1,0 @@
-package io.lightmq.core.shard;
-
-import io.lightmq.core.destination.Subscription;
-
-/** Who is told of messages that have used up their attempts. */
-interface GivingUp {
-  /** A message that is in flight to nobody has used up its attempts. */
-  void exhausted(Subscription from, int lane, long sequence, LastConsumer last);
-}

@@ -1,0 +1,63 @@
+package io.lightmq.core.state;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.lightmq.core.storage.DirectMemory;
+import io.lightmq.core.storage.journal.Window;
+import io.lightmq.spi.Journal;
+import io.lightmq.spi.Mark;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+class ShardBatchTest {
+  private static final ShardBatch.Observer NOBODY =
+      new ShardBatch.Observer() {
+        @Override
+        public void marksMoved() {}
+
+        @Override
+        public void ended(Journal.Outcome outcome) {}
+      };
+
+  private final DirectMemory memory = new DirectMemory();
+
+  @Test
+  void asManyWaitForTheForceAsReceiptsNeedIt() {
+    try (Window window = new Window(memory, 1 << 16, 0)) {
+      BatchBuilder builder = new BatchBuilder(window);
+      builder.put(ByteBuffer.allocate(10));
+      for (int i = 0; i < 3; i++) {
+        builder.effect(Mark.DURABLE, () -> {});
+      }
+      builder.effect(Mark.WRITTEN, () -> {});
+      ShardBatch batch = builder.end(NOBODY);
+      assertThat(batch.wantsForce()).isTrue();
+      assertThat(batch.waiters()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void nobodyWaitsForAForceThatTheShardItselfWants() {
+    try (Window window = new Window(memory, 1 << 16, 0)) {
+      BatchBuilder builder = new BatchBuilder(window);
+      builder.put(ByteBuffer.allocate(10));
+      builder.wantsForce();
+      ShardBatch batch = builder.end(NOBODY);
+      assertThat(batch.wantsForce()).isTrue();
+      assertThat(batch.waiters()).isZero();
+    }
+  }
+
+  @Test
+  void theNextBatchCountsAnew() {
+    try (Window window = new Window(memory, 1 << 16, 0)) {
+      BatchBuilder builder = new BatchBuilder(window);
+      builder.put(ByteBuffer.allocate(10));
+      builder.effect(Mark.DURABLE, () -> {});
+      assertThat(builder.end(NOBODY).waiters()).isEqualTo(1);
+      builder.put(ByteBuffer.allocate(10));
+      builder.effect(Mark.WRITTEN, () -> {});
+      assertThat(builder.end(NOBODY).waiters()).isZero();
+    }
+  }
+}
