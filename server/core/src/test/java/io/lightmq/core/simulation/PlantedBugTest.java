@@ -112,7 +112,7 @@ class PlantedBugTest {
   }
 
   @Test
-  void aUnloggedMessageThatOvertakesItsDurablePredecessorIsFound() {
+  void anUnloggedMessageThatOvertakesItsDurablePredecessorIsFound() {
     isFoundBy(Plants.UnloggedOvertakes::new, "OrderOfProducer");
   }
 
