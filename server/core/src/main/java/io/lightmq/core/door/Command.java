@@ -41,6 +41,20 @@ public sealed interface Command {
     return this;
   }
 
+  /** Whether no answer tells that it is carried out, so that its peer is told otherwise. */
+  default boolean isUnanswered() {
+    return this instanceof Pull
+        || this instanceof Begun
+        || ((this instanceof Acknowledge || this instanceof Return) && correlation() == 0);
+  }
+
+  /** It is done with, carried out or not: whoever has sent it counts it no more. */
+  default void done() {
+    if (isUnanswered()) {
+      peer().carriedOut();
+    }
+  }
+
   /** Gives back what the command keeps: its messages, and what it names. To be called once. */
   default void release() {
     if (!named().isEmpty()) {

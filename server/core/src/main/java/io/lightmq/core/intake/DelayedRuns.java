@@ -111,7 +111,11 @@ public final class DelayedRuns {
       DestinationName name = hour < 0 ? null : DueHour.name(hour, named.id());
       more += name == null || isKnown(name, missing) ? 0 : 1;
     }
-    room.check(named.id(), missing.size(), more);
+    int ofIt = 0;
+    for (DestinationName each : more == 0 ? Set.<DestinationName>of() : missing.keySet()) {
+      ofIt += DueHour.isOf(each, named.id()) ? 1 : 0;
+    }
+    room.check(named.id(), missing.size(), ofIt, more);
   }
 
   private boolean isKnown(DestinationName name, Map<DestinationName, MissingQueue> missing) {

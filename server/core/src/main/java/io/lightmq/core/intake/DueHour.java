@@ -47,6 +47,11 @@ public final class DueHour {
     return new DestinationName(DestinationKind.QUEUE, PREFIX + hour + "." + destinationId);
   }
 
+  /** Whether it is the name of a holder for a destination. */
+  static boolean isOf(DestinationName holder, long destinationId) {
+    return holder.name().startsWith(PREFIX) && holder.name().endsWith("." + destinationId);
+  }
+
   /** The hour that a holder is for, or null if it is another kind of destination. */
   public static @Nullable DueHour of(Destination holder) {
     String name = holder.name().name();

@@ -46,13 +46,15 @@ public final class HourRoom {
    * Whether there may be more.
    *
    * @param planned those that the same plan creates already, of any destination
+   * @param plannedOfIt those of them that are of this one
    * @param more those that it needs besides, of this one
    * @throws Refusal if not
    */
-  void check(long destinationId, int planned, int more) {
+  void check(long destinationId, int planned, int plannedOfIt, int more) {
     check(hours + planned, more, most, "delayed messages wait for ", "of all destinations");
     int own = byDestination.getOrDefault(destinationId, 0);
-    check(own + planned, more, mostOfOne, "its delayed messages wait for ", "of one destination");
+    check(
+        own + plannedOfIt, more, mostOfOne, "its delayed messages wait for ", "of one destination");
   }
 
   private static void check(int there, int more, int limit, String who, String whose) {

@@ -77,6 +77,7 @@ public final class Broker implements AutoCloseable {
   public void submit(Command command) {
     if (!queue.offer(command.arrivedAt(clock.arrivalMillis()))) {
       command.release();
+      command.done();
       command
           .peer()
           .disconnect(

@@ -72,6 +72,7 @@ public final class Commands {
   void execute(Command command) {
     if (ended != null) {
       command.release();
+      command.done();
       if (!(command instanceof Command.Detach)) {
         command.peer().disconnect(ended.code(), ended.text());
       }
@@ -88,26 +89,20 @@ public final class Commands {
     if (!(command instanceof Command.Sending)) {
       command.release();
     }
-    done(command);
+    command.done();
   }
 
   /** Refuses a command that was not decided. */
   void refuse(Command command, Refusal refusal) {
     command.release();
     answer(command, refusal);
-    done(command);
+    command.done();
   }
 
-  private static void done(Command command) {
-    if (command instanceof Command.Pull || wantsNoAnswer(command)) {
-      command.peer().carriedOut();
-    }
-  }
-
-  private static boolean wantsNoAnswer(Command command) {
-    return command instanceof Command.Begun
-        || ((command instanceof Command.Acknowledge || command instanceof Command.Return)
-            && command.correlation() == 0);
+  /** Gives back what a command keeps that is not carried out, for another comes in its place. */
+  void replace(Command command) {
+    command.release();
+    command.done();
   }
 
   private void decide(Command command) {

@@ -158,6 +158,9 @@ final class Shard implements ShardBatch.Observer {
   void begin() {
     loop.execute(
         () -> {
+          if (life != Life.RECOVERING) {
+            return; // one of its loops has died meanwhile
+          }
           life = Life.FOLLOWING;
           member.time().look();
           reclaimLater();
@@ -494,6 +497,7 @@ final class Shard implements ShardBatch.Observer {
 
   private static void refuse(Command command, String text) {
     command.release();
+    command.done();
     command.peer().disconnect(FaultCode.CLOSING, text);
   }
 

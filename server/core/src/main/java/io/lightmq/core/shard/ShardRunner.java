@@ -228,6 +228,7 @@ final class ShardRunner implements Admission {
       others.remove();
       if ((next instanceof Command.Acknowledge || next instanceof Command.Return)
           && room > parts.settings().maxBatchBytes()) {
+        parts.commands().replace(next);
         next = tooLong(next, room);
       }
       carriedOut++;

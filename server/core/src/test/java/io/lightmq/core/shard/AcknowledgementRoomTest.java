@@ -141,6 +141,7 @@ class AcknowledgementRoomTest {
     assertThat(h.broker.failure()).isNotDone();
     assertThat(peer.disconnects).hasSize(1);
     assertThat(peer.disconnects.get(0)).contains("TOO_LARGE");
+    assertThat(peer.letGo).as("ranges that are counted no more").hasSize(1);
   }
 
   private List<Received> got(int messages) throws IOException {

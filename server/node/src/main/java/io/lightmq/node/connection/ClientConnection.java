@@ -252,6 +252,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public boolean authenticated(Principal principal, long connectionId, long features) {
+    if (state == State.ENDING) {
+      return false; // his time was over before he was checked
+    }
     Rights rights = new Rights(principal, door.security().authorizer());
     boolean manages = rights.permits(Action.MANAGE, Rights.BROKER);
     if (!places.take(channel, manages)) {
