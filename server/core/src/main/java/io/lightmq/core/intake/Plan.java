@@ -39,6 +39,10 @@ public final class Plan implements Landing.Planned {
   private long recordedBytes;
   private int unloggedCount;
   private long unloggedBytes;
+
+  /** Whether any of these is non-persistent. */
+  private boolean atMostOnce;
+
   private @Nullable Mark mark;
   private @Nullable Mark sent;
 
@@ -64,6 +68,7 @@ public final class Plan implements Landing.Planned {
     recordedBytes = 0;
     unloggedCount = 0;
     unloggedBytes = 0;
+    atMostOnce = false;
     mark = null;
     sent = null;
   }
@@ -83,8 +88,9 @@ public final class Plan implements Landing.Planned {
     } else if (placement == Placement.UNLOGGED) {
       unloggedCount += wanted.count();
       unloggedBytes += wanted.entryBytes();
+      atMostOnce |= !parcel.sender().isPersistent();
     }
-    if (parcel.sender().isPersistent()) {
+    if (parcel.sender().isPersistent() || placement == Placement.UNLOGGED) {
       sent = strongest(sent, parcel.mark());
     }
   }
@@ -106,13 +112,24 @@ public final class Plan implements Landing.Planned {
 
   /**
    * All is known. If anything is recorded, the strongest of all its destinations counts for it,
-   * also of those that persistent messages are sent to and not stored.
+   * also of those of which nothing is recorded.
    */
   Plan done() {
-    if (mark != null && sent != null) {
+    if (sent != null && (mark != null || isSpendingOnly())) {
       mark = strongest(mark, sent);
     }
     return this;
+  }
+
+  /**
+   * Whether its record says only that its number is taken: nothing else of a commit is recorded,
+   * and the client may send it again to the process that comes after a crash. Non-persistent
+   * messages must not come twice then, and what it acknowledged is in flight to nobody there, so it
+   * would be told to be rolled back. A run alone needs no such record: either it has no number and
+   * is never sent again, or its messages are persistent and may come twice.
+   */
+  private boolean isSpendingOnly() {
+    return parts == 0 && number > 0 && unloggedCount > 0 && (atMostOnce || !settled.isEmpty());
   }
 
   private static Mark strongest(@Nullable Mark known, Mark other) {
@@ -199,7 +216,7 @@ public final class Plan implements Landing.Planned {
   /** The bytes that it takes of the turn's batch, at most; 0 if it records nothing. */
   public long batchBytes() {
     long created = (long) CREATED_BYTES * creates().size();
-    return parts == 0 ? created : created + RECORD_BYTES + recordedBytes;
+    return parts == 0 && !isSpendingOnly() ? created : created + RECORD_BYTES + recordedBytes;
   }
 
   /**

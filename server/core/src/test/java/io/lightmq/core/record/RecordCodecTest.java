@@ -156,6 +156,19 @@ class RecordCodecTest {
     assertThat(committed.parts().get(1)).isEqualTo(new Acked(9, 12, Reason.ACKNOWLEDGED, RANGES));
   }
 
+  /** A commit whose messages are in memory only says that its number is taken, and no more. */
+  @Test
+  void aCommitOfNoPartsIsReadAsItWasWritten() {
+    HeapSink sink = new HeapSink(64_000);
+    RecordWriter writer = new RecordWriter(sink);
+    writer.beginCommitted(LINK, 20, 0);
+    writer.endCommitted();
+    ByteBuffer written = sink.written();
+    assertThat(written.remaining()).isEqualTo(RecordCodec.HEADER_BYTES + 16 + 1 + 1);
+    assertThat(RecordSamples.decode(64_000, written))
+        .containsExactly(new Committed(LINK, 20, List.of()));
+  }
+
   @Test
   void noRecordIsMissingHere() {
     Set<Class<?>> written = new HashSet<>();

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.intake.Landing;
+import io.lightmq.core.intake.Parcel;
 import io.lightmq.core.intake.Plan;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -70,6 +72,11 @@ public final class PlantedSeams {
   public static void moveInTwoRecords(BrokerHarness harness, boolean settlesFirst) {
     Landing.Maker planted = parts -> new TwoRecords(parts, settlesFirst);
     harness.seams = harness.seams.with(planted);
+  }
+
+  /** No record says that the number of a commit is taken whose messages are in memory only. */
+  public static void forgetNumbersOfUnloggedCommits(BrokerHarness harness) {
+    harness.seams = harness.seams.with((Landing.Maker) UnloggedNumbers::new);
   }
 
   /** A replay knows of each run only when its first message expires. */
@@ -160,6 +167,43 @@ public final class PlantedSeams {
       settle.settle(plan.settled());
       second = settlesFirst ? publish : settle;
       return super.carryOut(settlesFirst ? settle : publish);
+    }
+  }
+
+  private static final class UnloggedNumbers extends Landing {
+    private final Parts parts;
+    private @Nullable UUID link;
+    private long number;
+
+    UnloggedNumbers(Parts parts) {
+      super(parts);
+      this.parts = parts;
+    }
+
+    @Override
+    public Planned plan(
+        @Nullable UUID of, long itsNumber, List<Parcel> parcels, Acknowledging acknowledging) {
+      link = null;
+      Planned planned = super.plan(of, itsNumber, parcels, acknowledging);
+      if (of == null
+          || !(planned instanceof Plan plan)
+          || plan.isPublishing()
+          || !plan.settled().isEmpty()) {
+        return planned;
+      }
+      link = of;
+      number = itsNumber;
+      return super.plan(of, 0, parcels, acknowledging);
+    }
+
+    @Override
+    public @Nullable Mark carryOut(Plan plan) {
+      Mark mark = super.carryOut(plan);
+      if (link != null && !plan.isMove()) {
+        parts.state().links().takenUnlogged(link, number);
+        link = null;
+      }
+      return mark;
     }
   }
 }

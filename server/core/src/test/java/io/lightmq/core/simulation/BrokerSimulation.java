@@ -169,7 +169,8 @@ final class BrokerSimulation {
     on(Feature.PULLS, 50, () -> world.any(names).open(anyClient()));
     on(Feature.PULLS, 60, () -> withTaker(Client::giveBack));
     on(Feature.PULLS, 25, () -> withTaker(Client::close));
-    on(Feature.TRANSACTS, 70, this::commit);
+    on(Feature.TRANSACTS, 70, () -> commit(anyClient(), false));
+    on(Feature.TRANSACTS, 8, this::crashBeforeTheAnswer);
     on(Feature.TOPICS, 25, () -> world.any(names).unsubscribe(anyClient()));
     on(Feature.LINKS, 20, () -> anyClient().loseLink());
     on(Feature.LINKS, 10, () -> anyClient().die());
@@ -258,12 +259,27 @@ final class BrokerSimulation {
     return !world.has(Feature.UNLOGGED) || world.random.nextInt(4) > 0;
   }
 
-  private void commit() {
+  /** A commit is carried out, and its client does not hear of it before the process ends. */
+  private void crashBeforeTheAnswer() throws IOException {
+    Client client = anyClient();
+    client.deaf = world.has(Feature.CRASHES);
+    commit(client, world.random.nextBoolean());
+    world.rest();
+    for (int i = 0; i < 4; i++) {
+      withTaker(this::pull);
+    }
+    world.turns(world.random.nextInt(25));
+    if (client.deaf) {
+      crash(world.random.nextInt(4) == 0);
+    }
+  }
+
+  private void commit(Client client, boolean unlogged) {
     List<SimulatedDestination> targets = new ArrayList<>();
     for (int i = world.random.nextInt(3); i >= 0; i--) {
       targets.add(anyDestination());
     }
-    anyClient().commit(new ArrayList<>(targets.stream().distinct().toList()));
+    client.commit(new ArrayList<>(targets.stream().distinct().toList()), unlogged);
   }
 
   private void browse() {

@@ -43,6 +43,9 @@ final class Client implements SimulatedPeer.Listener {
   private SimulatedPeer peer;
   private boolean attached;
 
+  /** Answers to what it sends are lost, as just before a connection breaks. */
+  boolean deaf;
+
   /** What it does first on a new connection. */
   Consumer<Client> onAttached = client -> {};
 
@@ -80,6 +83,7 @@ final class Client implements SimulatedPeer.Listener {
     peer = world.newPeer();
     peer.listener = this;
     attached = false;
+    deaf = false;
     waits.clear();
     todo.clear();
     ids.clear();
@@ -234,7 +238,7 @@ final class Client implements SimulatedPeer.Listener {
 
   @Override
   public void receipt(SimulatedPeer from, int correlation, FaultCode code, String text) {
-    if (from == peer && !from.dead) {
+    if (from == peer && !from.dead && !deaf) {
       outbox.receipt(correlation, code, text);
     }
   }
@@ -295,8 +299,12 @@ final class Client implements SimulatedPeer.Listener {
     return new Outbox.Run(to, persistent, run);
   }
 
-  /** Commits some of what it has in hand with some runs. */
-  void commit(List<SimulatedDestination> targets) {
+  /**
+   * Commits some of what it has in hand with some runs.
+   *
+   * @param unlogged whether all its messages are non-persistent, not only some
+   */
+  void commit(List<SimulatedDestination> targets, boolean unlogged) {
     targets.removeIf(to -> !knows(to));
     if (!attached || targets.isEmpty() || outbox.isFull()) {
       return;
@@ -304,7 +312,8 @@ final class Client implements SimulatedPeer.Listener {
     Transaction transaction = world.ledger.newTransaction();
     List<Outbox.Run> runs = new ArrayList<>();
     for (SimulatedDestination to : targets) {
-      boolean persistent = !world.has(Feature.UNLOGGED) || world.random.nextInt(4) > 0;
+      boolean persistent =
+          !world.has(Feature.UNLOGGED) || (world.random.nextInt(4) > 0 && !unlogged);
       runs.add(newRun(to, persistent, 1 + world.random.nextInt(3), transaction));
     }
     Map<Held, Taker> of = new LinkedHashMap<>();

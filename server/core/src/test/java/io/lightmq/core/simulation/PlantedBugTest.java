@@ -159,6 +159,11 @@ class PlantedBugTest {
   }
 
   @Test
+  void aCommitInMemoryWhoseNumberIsInNoRecordIsFound() {
+    isFoundBy(Plants.ForgetsNumbers::new, "OnceByNumber");
+  }
+
+  @Test
   void aReplayThatForgetsWhenTheSecondMessageOfARunExpiresIsFound() {
     isFoundBy(
         () -> new Plants.ReplayForgets(PlantedSeams::replayForgetsExpiries), "ReplayedAsItLived");

@@ -442,6 +442,13 @@ final class Plants {
     }
   }
 
+  static final class ForgetsNumbers extends Plant {
+    @Override
+    void prepare(BrokerHarness harness) {
+      PlantedSeams.forgetNumbersOfUnloggedCommits(harness);
+    }
+  }
+
   static final class ReplayForgets extends Plant {
     private final Consumer<BrokerHarness> what;
 
