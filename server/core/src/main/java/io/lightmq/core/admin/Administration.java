@@ -93,7 +93,6 @@ public final class Administration {
   private final long maxBatchBytes;
 
   public Administration(
-      ShardState state,
       Recorder recorder,
       Sessions sessions,
       Subscribing subscribing,
@@ -107,14 +106,14 @@ public final class Administration {
       DamagedAdministration damaged,
       LinkAdministration links,
       long maxBatchBytes) {
-    this.state = state;
+    this.state = recorder.state();
     this.recorder = recorder;
     this.sessions = sessions;
     this.subscribing = subscribing;
     this.rules = rules;
     this.counters = counters;
     this.withheld = withheld;
-    this.durable = new SubscriptionAdministration(state, recorder, subscribing);
+    this.durable = new SubscriptionAdministration(recorder, subscribing);
     this.ready = ready;
     this.delays = delays;
     this.letters = letters;

@@ -55,13 +55,8 @@ public final class DamagedAdministration {
   private final VerbTurns turns;
 
   public DamagedAdministration(
-      ShardState state,
-      Delays delays,
-      Recorder recorder,
-      Admission admission,
-      Ready ready,
-      VerbTurns turns) {
-    this.state = state;
+      Delays delays, Recorder recorder, Admission admission, Ready ready, VerbTurns turns) {
+    this.state = recorder.state();
     this.delays = delays;
     this.recorder = recorder;
     this.admission = admission;

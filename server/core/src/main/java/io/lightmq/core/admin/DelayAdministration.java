@@ -50,14 +50,13 @@ public final class DelayAdministration {
   private final VerbTurns turns;
 
   public DelayAdministration(
-      ShardState state,
       Delays delays,
       LetterScan scans,
       Recorder recorder,
       Admission admission,
       TurnTime time,
       VerbTurns turns) {
-    this.state = state;
+    this.state = recorder.state();
     this.delays = delays;
     this.scans = scans;
     this.recorder = recorder;

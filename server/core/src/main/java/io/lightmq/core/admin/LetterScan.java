@@ -6,7 +6,6 @@ import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Unforeseen;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.MalformedMessageException;
@@ -35,13 +34,11 @@ public final class LetterScan {
 
   private final EntryReads reads;
   private final VerbTurns turns;
-  private final Recorder recorder;
   private final Unforeseen unforeseen;
 
-  public LetterScan(EntryReads reads, VerbTurns turns, Recorder recorder, Unforeseen unforeseen) {
+  public LetterScan(EntryReads reads, VerbTurns turns, Unforeseen unforeseen) {
     this.reads = reads;
     this.turns = turns;
-    this.recorder = recorder;
     this.unforeseen = unforeseen;
   }
 
@@ -106,7 +103,7 @@ public final class LetterScan {
 
     /** Looks at an entry; one that nobody can look at is passed over. */
     private boolean look(Lane lane, long sequence, ByteBuffer entries, int at) {
-      long before = recorder.changes();
+      long before = unforeseen.changes();
       try {
         return looker.look(queue, lane, sequence, entries, at);
       } catch (MalformedMessageException e) {

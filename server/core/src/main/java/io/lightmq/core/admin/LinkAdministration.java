@@ -54,13 +54,8 @@ public final class LinkAdministration {
   private final VerbTurns turns;
 
   public LinkAdministration(
-      ShardState state,
-      Sessions sessions,
-      Recorder recorder,
-      Admission admission,
-      TurnTime time,
-      VerbTurns turns) {
-    this.state = state;
+      Sessions sessions, Recorder recorder, Admission admission, TurnTime time, VerbTurns turns) {
+    this.state = recorder.state();
     this.sessions = sessions;
     this.recorder = recorder;
     this.admission = admission;

@@ -33,8 +33,8 @@ final class SubscriptionAdministration {
   private final Recorder recorder;
   private final Subscribing subscribing;
 
-  SubscriptionAdministration(ShardState state, Recorder recorder, Subscribing subscribing) {
-    this.state = state;
+  SubscriptionAdministration(Recorder recorder, Subscribing subscribing) {
+    this.state = recorder.state();
     this.recorder = recorder;
     this.subscribing = subscribing;
   }

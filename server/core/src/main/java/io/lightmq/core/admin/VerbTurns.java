@@ -31,7 +31,7 @@ public final class VerbTurns {
 
   /** Runs a slice of a verb for which something was read, in the turn in which that is there. */
   void run(Command.Admin command, Runnable slice) {
-    long before = recorder.changes();
+    long before = unforeseen.changes();
     try {
       slice.run();
     } catch (RuntimeException thrown) {

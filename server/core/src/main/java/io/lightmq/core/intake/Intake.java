@@ -15,7 +15,6 @@ import io.lightmq.core.sessions.Sessions;
 import io.lightmq.core.sessions.Settlements;
 import io.lightmq.core.sessions.WaitingCommit;
 import io.lightmq.core.state.Admission;
-import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.Runs;
 import io.lightmq.core.state.ShardState;
@@ -47,7 +46,6 @@ public final class Intake {
 
   private final BrokerSettings settings;
   private final ShardState state;
-  private final Recorder recorder;
   private final Sessions sessions;
   private final Settlements settlements;
   private final TurnTime time;
@@ -67,7 +65,6 @@ public final class Intake {
   public Intake(
       BrokerSettings settings,
       ShardState state,
-      Recorder recorder,
       Sessions sessions,
       Settlements settlements,
       TurnTime time,
@@ -87,7 +84,6 @@ public final class Intake {
     this.unforeseen = unforeseen;
     this.settings = settings;
     this.state = state;
-    this.recorder = recorder;
     this.sessions = sessions;
     this.settlements = settlements;
     this.time = time;
@@ -168,7 +164,7 @@ public final class Intake {
   private boolean take(PeerSession session, Command.Publish command, boolean overdue) {
     Link link = linkOf(session);
     long number = command.number();
-    long before = recorder.changes();
+    long before = unforeseen.changes();
     try {
       if (waitsForRoom(session) || (number > 0 && !admitted(bytes(session, command), true))) {
         return false;
@@ -383,7 +379,7 @@ public final class Intake {
     WaitingCommit next = session.waitingCommits().get(link.last() + 1);
     while (next != null) {
       Refusal refusal = null;
-      long before = recorder.changes();
+      long before = unforeseen.changes();
       try {
         if (waitsForAnything(session, next)) {
           holding.add(session);
@@ -436,7 +432,7 @@ public final class Intake {
 
   private void take(
       PeerSession session, Link link, Command.Commit command, @Nullable Refusal known) {
-    long before = recorder.changes();
+    long before = unforeseen.changes();
     try {
       if (known != null) {
         throw known;

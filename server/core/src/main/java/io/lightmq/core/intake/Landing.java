@@ -74,7 +74,6 @@ public class Landing {
   /** What it works with. */
   public record Parts(
       BrokerSettings settings,
-      ShardState state,
       Recorder recorder,
       Placing placing,
       Subscribing subscribing,
@@ -100,7 +99,7 @@ public class Landing {
 
   public Landing(Parts parts) {
     this.settings = parts.settings();
-    this.state = parts.state();
+    this.state = parts.recorder().state();
     this.recorder = parts.recorder();
     this.unlogged = new UnloggedWriter(state, recorder);
     this.placing = parts.placing();

@@ -25,8 +25,8 @@ public final class Receipts {
   private final Sessions sessions;
   private final NamedBudget budget;
 
-  public Receipts(ShardState state, Recorder recorder, Sessions sessions, NamedBudget budget) {
-    this.state = state;
+  public Receipts(Recorder recorder, Sessions sessions, NamedBudget budget) {
+    this.state = recorder.state();
     this.recorder = recorder;
     this.sessions = sessions;
     this.budget = budget;

@@ -71,9 +71,8 @@ public final class SettingAside {
   private long untold;
   private long unreadableToldNanos = Long.MIN_VALUE;
 
-  public SettingAside(
-      ShardState state, Recorder recorder, Ready ready, Counters counters, TurnTime time) {
-    this.state = state;
+  public SettingAside(Recorder recorder, Ready ready, Counters counters, TurnTime time) {
+    this.state = recorder.state();
     this.recorder = recorder;
     this.ready = ready;
     this.counters = counters;

@@ -49,11 +49,11 @@ public final class Janitor implements TurnPart {
   private static final int BLOCK_BITS = 12;
 
   private final ShardState state;
+  private final Recorder recorder;
   private final EntryReads reads;
   private final Decisions decisions;
   private final TurnTime time;
   private final Executor nextTurn;
-  private final Recorder recorder;
   private final Unforeseen unforeseen;
 
   /** The look that is under way, if need be over several seconds. */
@@ -66,20 +66,19 @@ public final class Janitor implements TurnPart {
   private long leftNanos;
 
   public Janitor(
-      ShardState state,
+      Recorder recorder,
       EntryReads reads,
       Decisions decisions,
       TurnTime time,
       Executor nextTurn,
-      Recorder recorder,
       Unforeseen unforeseen) {
+    this.state = recorder.state();
     this.recorder = recorder;
-    this.unforeseen = unforeseen;
-    this.state = state;
     this.reads = reads;
     this.decisions = decisions;
     this.time = time;
     this.nextTurn = nextTurn;
+    this.unforeseen = unforeseen;
   }
 
   /** One look at one block. */

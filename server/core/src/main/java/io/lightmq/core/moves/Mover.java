@@ -10,7 +10,6 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.sessions.Target;
 import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
-import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
@@ -140,7 +139,6 @@ public final class Mover implements TurnPart {
   private final Counters counters;
   private final TurnTime time;
   private final Runnable wake;
-  private final Recorder recorder;
   private final Unforeseen unforeseen;
   private final Map<MoveLine.Key, MoveLine> lines = new LinkedHashMap<>();
 
@@ -175,17 +173,15 @@ public final class Mover implements TurnPart {
       Counters counters,
       TurnTime time,
       Runnable wake,
-      Recorder recorder,
       Unforeseen unforeseen) {
-    this.recorder = recorder;
-    this.unforeseen = unforeseen;
     this.reads = reads;
     this.decisions = decisions;
-    this.ready = ready;
     this.records = records;
+    this.ready = ready;
     this.counters = counters;
     this.time = time;
     this.wake = wake;
+    this.unforeseen = unforeseen;
   }
 
   // ---- what comes ----
@@ -391,7 +387,7 @@ public final class Mover implements TurnPart {
   private void recordNext(MoveLine line) {
     recordable.remove();
     Move move = line.batch.element();
-    long before = recorder.changes();
+    long before = unforeseen.changes();
     try {
       if (move.isValid() && !record(move)) {
         stall(line);

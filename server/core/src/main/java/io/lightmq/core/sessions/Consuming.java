@@ -36,7 +36,6 @@ public final class Consuming {
    * @param maxBatchBytes what the record of one pull has to fit into
    */
   public Consuming(
-      ShardState state,
       Recorder recorder,
       Sessions sessions,
       Settlements settlements,
@@ -45,7 +44,7 @@ public final class Consuming {
       Counters counters,
       Attempts attempts,
       int maxBatchBytes) {
-    this.state = state;
+    this.state = recorder.state();
     this.recorder = recorder;
     this.sessions = sessions;
     this.settlements = settlements;

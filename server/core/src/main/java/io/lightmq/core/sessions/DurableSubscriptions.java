@@ -47,13 +47,12 @@ public final class DurableSubscriptions {
   private final NamedBudget budget;
 
   DurableSubscriptions(
-      ShardState state,
       Recorder recorder,
       Dispatcher dispatcher,
       Counters counters,
       SelectorBudget selectors,
       NamedBudget budget) {
-    this.state = state;
+    this.state = recorder.state();
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.counters = counters;

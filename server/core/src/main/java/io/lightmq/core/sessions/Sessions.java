@@ -56,7 +56,6 @@ public final class Sessions implements TurnPart {
   private final Map<String, PeerSession> byClientId = new HashMap<>();
 
   public Sessions(
-      ShardState state,
       Recorder recorder,
       Dispatcher dispatcher,
       Subscribing subscribing,
@@ -65,7 +64,7 @@ public final class Sessions implements TurnPart {
       TurnTime time,
       java.util.function.Consumer<Command> release,
       NamedBudget budget) {
-    this.state = state;
+    this.state = recorder.state();
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.subscribing = subscribing;

@@ -60,7 +60,6 @@ public final class Subscribing {
   private final Map<SubscriptionKey, Subscription> shared = new HashMap<>();
 
   public Subscribing(
-      ShardState state,
       Recorder recorder,
       Dispatcher dispatcher,
       DestinationRules rules,
@@ -68,7 +67,7 @@ public final class Subscribing {
       Counters counters,
       NamedBudget budget,
       Temporaries temporaries) {
-    this.state = state;
+    this.state = recorder.state();
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.rules = rules;
@@ -77,8 +76,7 @@ public final class Subscribing {
     this.budget = budget;
     this.temporaries = temporaries;
     this.selectors = new SelectorBudget(state, dispatcher.browsers());
-    this.durable =
-        new DurableSubscriptions(state, recorder, dispatcher, counters, selectors, budget);
+    this.durable = new DurableSubscriptions(recorder, dispatcher, counters, selectors, budget);
   }
 
   /** Those that are durable. */

@@ -9,7 +9,6 @@ import io.lightmq.core.selector.Selector;
 import io.lightmq.core.sessions.Consuming;
 import io.lightmq.core.sessions.PeerSession;
 import io.lightmq.core.sessions.Sessions;
-import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.Unforeseen;
 import io.lightmq.wire.entry.FaultCode;
@@ -25,7 +24,6 @@ public final class Commands {
   private final Intake publishing;
   private final Consuming consuming;
   private final Administration administration;
-  private final Recorder recorder;
   private final Unforeseen unforeseen;
   private @Nullable Refusal ended;
 
@@ -34,13 +32,11 @@ public final class Commands {
       Intake publishing,
       Consuming consuming,
       Administration administration,
-      Recorder recorder,
       Unforeseen unforeseen) {
     this.sessions = sessions;
     this.publishing = publishing;
     this.consuming = consuming;
     this.administration = administration;
-    this.recorder = recorder;
     this.unforeseen = unforeseen;
   }
 
@@ -78,7 +74,7 @@ public final class Commands {
       }
       return;
     }
-    long before = recorder.changes();
+    long before = unforeseen.changes();
     try {
       decide(command);
     } catch (Refusal refusal) {

@@ -146,7 +146,6 @@ final class Owner {
             time);
     Subscribing subscribing =
         new Subscribing(
-            state,
             recorder,
             dispatcher,
             rules,
@@ -161,15 +160,7 @@ final class Owner {
     Landing landing =
         landings.make(
             new Landing.Parts(
-                settings,
-                state,
-                recorder,
-                placing,
-                subscribing,
-                settlements,
-                ready,
-                counters,
-                time));
+                settings, recorder, placing, subscribing, settlements, ready, counters, time));
     this.reads = new EntryReads(window, fetcher);
     Matchings matchings = new Matchings(beside, later::lookAgain);
     this.mover =
@@ -181,10 +172,9 @@ final class Owner {
             counters,
             time,
             later::wake,
-            recorder,
             unforeseen);
     this.withheld = new Withheld(ready, time);
-    SettingAside settingAside = new SettingAside(state, recorder, ready, counters, time);
+    SettingAside settingAside = new SettingAside(recorder, ready, counters, time);
     DeadLetters deadLetters =
         new DeadLetters(
             mover,
@@ -208,10 +198,10 @@ final class Owner {
     landing.holders(delays::came);
     Retries retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
     VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
-    LetterScan scans = new LetterScan(reads, turns, recorder, unforeseen);
+    LetterScan scans = new LetterScan(reads, turns, unforeseen);
     DeadLetterAdministration letters =
         new DeadLetterAdministration(settings, state, scans, retries, time);
-    Janitor janitor = new Janitor(state, reads, later, time, later::soon, recorder, unforeseen);
+    Janitor janitor = new Janitor(recorder, reads, later, time, later::soon, unforeseen);
     Attempts attempts =
         new Attempts(
             recorder,
@@ -223,7 +213,6 @@ final class Owner {
             settings.intervals().temporaryGraceMillis());
     this.sessions =
         new Sessions(
-            state,
             recorder,
             dispatcher,
             subscribing,
@@ -233,7 +222,7 @@ final class Owner {
             matchings::release,
             budget);
     later.sessions = sessions;
-    Receipts receipts = new Receipts(state, recorder, sessions, budget);
+    Receipts receipts = new Receipts(recorder, sessions, budget);
     DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, hourRoom, placing, landing, time);
     Transactions transactions =
         new Transactions(
@@ -242,7 +231,6 @@ final class Owner {
         new Intake(
             settings,
             state,
-            recorder,
             sessions,
             settlements,
             time,
@@ -258,7 +246,6 @@ final class Owner {
             unforeseen);
     Consuming consuming =
         new Consuming(
-            state,
             recorder,
             sessions,
             settlements,
@@ -269,7 +256,6 @@ final class Owner {
             settings.maxBatchBytes());
     Administration administration =
         new Administration(
-            state,
             recorder,
             sessions,
             subscribing,
@@ -279,11 +265,11 @@ final class Owner {
             ready,
             delays,
             letters,
-            new DelayAdministration(state, delays, scans, recorder, later, time, turns),
-            new DamagedAdministration(state, delays, recorder, later, ready, turns),
-            new LinkAdministration(state, sessions, recorder, later, time, turns),
+            new DelayAdministration(delays, scans, recorder, later, time, turns),
+            new DamagedAdministration(delays, recorder, later, ready, turns),
+            new LinkAdministration(sessions, recorder, later, time, turns),
             settings.maxBatchBytes());
-    this.commands = new Commands(sessions, intake, consuming, administration, recorder, unforeseen);
+    this.commands = new Commands(sessions, intake, consuming, administration, unforeseen);
     DeliveryDecisions decisions =
         new DeliveryDecisions(
             recorder, dispatcher, deadLetters, settingAside, ready, counters, time, later::soon);

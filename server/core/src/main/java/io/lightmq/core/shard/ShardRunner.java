@@ -212,7 +212,7 @@ final class ShardRunner implements Admission {
         parts.work().addPlaces(Command.Acked.places(next.named()));
       }
       long room;
-      long before = recorder.changes();
+      long before = parts.unforeseen().changes();
       try {
         room = parts.commands().roomFor(next);
       } catch (RuntimeException thrown) {

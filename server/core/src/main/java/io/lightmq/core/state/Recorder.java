@@ -54,6 +54,11 @@ public final class Recorder {
     this.journal = journal;
   }
 
+  /** What the records are applied to, and so what is to be looked at before one is made. */
+  public ShardState state() {
+    return state;
+  }
+
   /** What stands in no record of a run. */
   public Unrecorded unrecorded() {
     return unrecorded;

@@ -31,11 +31,16 @@ public final class Unforeseen {
     this.time = time;
   }
 
+  /** What has changed so far, to be kept from before a decision for {@link #refusal}. */
+  public long changes() {
+    return recorder.changes();
+  }
+
   /**
    * The refusal that an exception becomes; a refusal stays what it is.
    *
    * @param what what was decided
-   * @param changesBefore {@link Recorder#changes} before it was
+   * @param changesBefore {@link #changes} before it was
    * @throws RuntimeException the exception itself if something has changed since, or if the broker
    *     is being closed
    */

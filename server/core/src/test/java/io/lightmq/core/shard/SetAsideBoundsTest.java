@@ -23,6 +23,7 @@ import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.sim.SimulatedClock;
 import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
+import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.StateSnapshot;
 import io.lightmq.core.state.TurnTime;
@@ -186,7 +187,11 @@ class SetAsideBoundsTest {
     lane.show();
     Counters counters = new Counters();
     SettingAside aside =
-        new SettingAside(state, null, new Ready(), counters, new TurnTime(new SimulatedClock()));
+        new SettingAside(
+            new Recorder(state, null, null),
+            new Ready(),
+            counters,
+            new TurnTime(new SimulatedClock()));
     return new Rig(aside, topic, lane, destinations.named(), counters);
   }
 
