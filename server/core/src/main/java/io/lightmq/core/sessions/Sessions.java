@@ -46,7 +46,6 @@ public final class Sessions implements TurnPart {
   private final Recorder recorder;
   private final Dispatcher dispatcher;
   private final Subscribing subscribing;
-  private final Temporaries temporaries;
   private final Attempts attempts;
   private final TurnTime time;
   private final java.util.function.Consumer<Command> release;
@@ -59,7 +58,6 @@ public final class Sessions implements TurnPart {
       Recorder recorder,
       Dispatcher dispatcher,
       Subscribing subscribing,
-      Temporaries temporaries,
       Attempts attempts,
       TurnTime time,
       java.util.function.Consumer<Command> release,
@@ -68,7 +66,6 @@ public final class Sessions implements TurnPart {
     this.recorder = recorder;
     this.dispatcher = dispatcher;
     this.subscribing = subscribing;
-    this.temporaries = temporaries;
     this.attempts = attempts;
     this.time = time;
     this.release = release;
@@ -131,7 +128,7 @@ public final class Sessions implements TurnPart {
   @Override
   public void tick() {
     closeIdleLinks(IDLE_CLOSED_AT_ONCE);
-    temporaries.overdue().forEach(subscribing::delete);
+    subscribing.deleteOverdue();
   }
 
   // ---- attach ----
@@ -344,16 +341,7 @@ public final class Sessions implements TurnPart {
       attempts.lost(session);
     }
     subscribing.closeAll(session, !clean);
-    Link itsLink = session.link();
-    if (itsLink != null) {
-      if (clean) {
-        session.temporaries().values().forEach(subscribing::delete);
-        temporaries.close(itsLink.id()).forEach(subscribing::delete);
-      } else {
-        temporaries.leave(session).forEach(subscribing::delete);
-      }
-      session.temporaries().clear();
-    }
+    subscribing.leaveTemporaries(session, clean);
     budget.ended(session);
     session.waitingCommits().values().forEach(each -> release.accept(each.commit()));
     session.waitingCommits().clear();

@@ -20,6 +20,7 @@ import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.SubscriptionKey;
+import io.lightmq.core.transaction.Link;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -245,6 +246,30 @@ public final class Subscribing {
       session.forgetClosed(temporary);
       settle(session);
     }
+  }
+
+  /**
+   * A session ends: its temporary destinations go, or wait for its link.
+   *
+   * @param clean whether the client closed in order, and will not come back for them
+   */
+  void leaveTemporaries(PeerSession session, boolean clean) {
+    Link link = session.link();
+    if (link == null) {
+      return;
+    }
+    if (clean) {
+      session.temporaries().values().forEach(this::delete);
+      temporaries.close(link.id()).forEach(this::delete);
+    } else {
+      temporaries.leave(session).forEach(this::delete);
+    }
+    session.temporaries().clear();
+  }
+
+  /** Deletes temporary destinations whose connection has not come back in time; some of them. */
+  void deleteOverdue() {
+    temporaries.overdue().forEach(this::delete);
   }
 
   /** Reckons what a session takes itself. */

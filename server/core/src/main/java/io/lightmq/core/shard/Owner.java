@@ -212,15 +212,7 @@ final class Owner {
             later,
             settings.intervals().temporaryGraceMillis());
     this.sessions =
-        new Sessions(
-            recorder,
-            dispatcher,
-            subscribing,
-            temporaries,
-            attempts,
-            time,
-            matchings::release,
-            budget);
+        new Sessions(recorder, dispatcher, subscribing, attempts, time, matchings::release, budget);
     later.sessions = sessions;
     Receipts receipts = new Receipts(recorder, sessions, budget);
     DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, hourRoom, placing, landing, time);
