@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads entries for the broker's own use: for moves, due times and expiry. What is in memory comes
- * at once, the rest from the read loop.
+ * at once, the rest from the read loop. What turns out to be damaged is set aside here too.
  */
 @OwnedBy("shard")
 public final class EntryReads {
@@ -33,14 +33,16 @@ public final class EntryReads {
 
   private final Window window;
   private final Fetcher fetcher;
+  private final Decisions decisions;
   private final Recipient reader = new Recipient(new HeapOutlet());
   private final Location location = new Location();
   private boolean ended;
 
-  /** Reads through a fetcher that deliveries use too. */
-  public EntryReads(Window window, Fetcher fetcher) {
+  /** Reads through a fetcher that deliveries use too, and sets aside as they do. */
+  public EntryReads(Window window, Fetcher fetcher, Decisions decisions) {
     this.window = window;
     this.fetcher = fetcher;
+    this.decisions = decisions;
   }
 
   /**
@@ -55,6 +57,15 @@ public final class EntryReads {
       Consumer consumer = new Consumer(reader, 0, 0, subscription.view(), false);
       read(consumer, lane, from, count, maxBytes, taker, false);
     }
+  }
+
+  /**
+   * Sets free messages aside that a read has found to be damaged.
+   *
+   * @return false if they stay as they are, because too many wait for that
+   */
+  public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
+    return decisions.setAside(subscription, lane, damage);
   }
 
   /** Nobody is shown any more what is being read. */

@@ -1,7 +1,6 @@
 package io.lightmq.core.moves;
 
 import io.lightmq.core.delivery.Damage;
-import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
@@ -80,7 +79,6 @@ public final class Delays implements TurnPart {
   private final ShardState state;
   private final Subscribing subscribing;
   private final EntryReads reads;
-  private final Decisions decisions;
   private final Mover mover;
   private final DeadLetters deadLetters;
   private final Counters counters;
@@ -114,7 +112,6 @@ public final class Delays implements TurnPart {
       ShardState state,
       Subscribing subscribing,
       EntryReads reads,
-      Decisions decisions,
       Mover mover,
       DeadLetters deadLetters,
       Counters counters,
@@ -124,7 +121,6 @@ public final class Delays implements TurnPart {
     this.state = state;
     this.subscribing = subscribing;
     this.reads = reads;
-    this.decisions = decisions;
     this.mover = mover;
     this.deadLetters = deadLetters;
     this.counters = counters;
@@ -316,7 +312,7 @@ public final class Delays implements TurnPart {
                 took(hour, lane, entries);
               } else {
                 Damage damage = Damage.of(failure, from, from);
-                if (damage == null || !decisions.setAside(subscription, lane, damage)) {
+                if (damage == null || !reads.setAside(subscription, lane, damage)) {
                   counters.damagedReads++;
                   log.error(
                       "A due time of destination {} cannot be read, its message is passed over"

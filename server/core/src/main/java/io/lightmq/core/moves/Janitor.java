@@ -212,7 +212,7 @@ public final class Janitor implements TurnPart {
       Damage damage = Damage.of(failure, first, first);
       if (damage != null) {
         recorder.changing();
-        decisions.setAside(reader, current.lane, damage);
+        reads.setAside(reader, current.lane, damage);
       }
     } else {
       long began = time.nowNanos();

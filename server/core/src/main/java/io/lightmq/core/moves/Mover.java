@@ -1,7 +1,6 @@
 package io.lightmq.core.moves;
 
 import io.lightmq.core.delivery.Damage;
-import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
@@ -133,7 +132,6 @@ public final class Mover implements TurnPart {
   }
 
   private final EntryReads reads;
-  private final Decisions decisions;
   private final MoveRecords records;
   private final Ready ready;
   private final Counters counters;
@@ -167,7 +165,6 @@ public final class Mover implements TurnPart {
    */
   public Mover(
       EntryReads reads,
-      Decisions decisions,
       MoveRecords records,
       Ready ready,
       Counters counters,
@@ -175,7 +172,6 @@ public final class Mover implements TurnPart {
       Runnable wake,
       Unforeseen unforeseen) {
     this.reads = reads;
-    this.decisions = decisions;
     this.records = records;
     this.ready = ready;
     this.counters = counters;
@@ -442,7 +438,7 @@ public final class Mover implements TurnPart {
   private boolean isSetAside(Move move, Damage damage) {
     Lane lane = move.from().destination().lane(move.lane());
     move.giveBack();
-    if (lane != null && decisions.setAside(move.from(), lane, damage)) {
+    if (lane != null && reads.setAside(move.from(), lane, damage)) {
       return true;
     }
     if (lane != null && move.from().isFree(move.lane(), move.sequence())) {

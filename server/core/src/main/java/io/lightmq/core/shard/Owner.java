@@ -161,12 +161,11 @@ final class Owner {
         landings.make(
             new Landing.Parts(
                 settings, recorder, placing, subscribing, settlements, ready, counters, time));
-    this.reads = new EntryReads(window, fetcher);
+    this.reads = new EntryReads(window, fetcher, later);
     Matchings matchings = new Matchings(beside, later::lookAgain);
     this.mover =
         new Mover(
             reads,
-            later,
             new MoveRecords(landing, placing, budget, later, time, later, matchings),
             ready,
             counters,
@@ -185,16 +184,7 @@ final class Owner {
     HourRoom hourRoom = new HourRoom(settings.memory().namedBytes());
     this.delays =
         new Delays(
-            state,
-            subscribing,
-            reads,
-            later,
-            mover,
-            deadLetters,
-            counters,
-            time,
-            later::wake,
-            hourRoom);
+            state, subscribing, reads, mover, deadLetters, counters, time, later::wake, hourRoom);
     landing.holders(delays::came);
     Retries retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
     VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
