@@ -3,7 +3,9 @@ package io.lightmq.core.admin;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.NearNames;
 import io.lightmq.wire.entry.Printable;
+import java.util.Collection;
 import java.util.List;
 
 /** Reads the arguments of admin verbs; what is wrong is refused with what would be right. */
@@ -38,6 +40,14 @@ final class AdminArguments {
       // The same answer.
     }
     throw wrong(name + " is " + Printable.of(text) + " but must be 1 to " + most);
+  }
+
+  /** What a mistyped name was probably meant to be; all that are known if none is near. */
+  static String nearest(String name, Collection<String> known) {
+    List<String> near = NearNames.of(name, known, 1);
+    return near.isEmpty()
+        ? "known are " + String.join(", ", known)
+        : "the nearest is " + near.get(0);
   }
 
   static Refusal wrong(String text) {

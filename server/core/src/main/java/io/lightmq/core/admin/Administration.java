@@ -1,53 +1,16 @@
 package io.lightmq.core.admin;
 
-import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.DestinationRules;
-import io.lightmq.core.destination.DestinationSettings;
-import io.lightmq.core.destination.DurableLane;
-import io.lightmq.core.destination.GroupUse;
-import io.lightmq.core.destination.LaneCode;
-import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.door.Command;
-import io.lightmq.core.door.JsonWriter;
-import io.lightmq.core.door.Peer;
-import io.lightmq.core.moves.Delays;
-import io.lightmq.core.record.ShardRecord.DestinationSet;
-import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.sessions.ClientText;
-import io.lightmq.core.sessions.Sessions;
-import io.lightmq.core.sessions.Subscribing;
-import io.lightmq.core.sessions.Withheld;
-import io.lightmq.core.state.Counters;
-import io.lightmq.core.state.Ready;
-import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
-import io.lightmq.core.state.ShardState;
-import io.lightmq.wire.entry.DestinationKind;
-import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
-import io.lightmq.wire.entry.NearNames;
 import io.lightmq.wire.entry.Printable;
-import io.lightmq.wire.entry.SequenceRange;
-import io.lightmq.wire.entry.TemporaryName;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
-/**
- * The admin verbs {@code destination.list|show|create|set|delete|purge}. Arguments: {@code name},
- * {@code kind} (queue or topic), the {@link DestinationSettings#KEYS}, {@code force} (true to
- * delete with consumers attached).
- */
+/** Knows all admin verbs that the shard carries out, and who carries out which. */
 @OwnedBy("shard")
 public final class Administration {
-  private static final String PURGE = "destination.purge";
-
   public static final List<String> VERBS =
       List.of(
           "destination.list",
@@ -55,7 +18,7 @@ public final class Administration {
           "destination.create",
           "destination.set",
           "destination.delete",
-          PURGE,
+          DestinationAdministration.PURGE,
           "dead-letters.list",
           "dead-letters.show",
           "dead-letters.retry",
@@ -69,118 +32,54 @@ public final class Administration {
           "link.list",
           "link.drop");
 
-  private static final Set<String> ARGUMENTS = Set.of("name", "kind", "force");
-
-  /** To find a near name costs the shard less than a few milliseconds, however many there are. */
-  private static final int MAX_LOOKED_AT = 20_000;
-
-  private static final int MAX_COMPARED = 100;
-
-  private final ShardState state;
-  private final Recorder recorder;
-  private final Sessions sessions;
-  private final Subscribing subscribing;
-  private final DestinationRules rules;
-  private final Counters counters;
-  private final Withheld withheld;
-  private final Ready ready;
-  private final Delays delays;
+  private final DestinationAdministration destinations;
   private final DeadLetterAdministration letters;
   private final DelayAdministration delayed;
   private final DamagedAdministration damaged;
   private final SubscriptionAdministration durable;
   private final LinkAdministration links;
-  private final long maxBatchBytes;
 
   public Administration(
-      Recorder recorder,
-      Sessions sessions,
-      Subscribing subscribing,
-      DestinationRules rules,
-      Counters counters,
-      Withheld withheld,
-      Ready ready,
-      Delays delays,
+      DestinationAdministration destinations,
       DeadLetterAdministration letters,
       DelayAdministration delayed,
       DamagedAdministration damaged,
-      LinkAdministration links,
-      long maxBatchBytes) {
-    this.state = recorder.state();
-    this.recorder = recorder;
-    this.sessions = sessions;
-    this.subscribing = subscribing;
-    this.rules = rules;
-    this.counters = counters;
-    this.withheld = withheld;
-    this.durable = new SubscriptionAdministration(recorder, subscribing);
-    this.ready = ready;
-    this.delays = delays;
+      SubscriptionAdministration durable,
+      LinkAdministration links) {
+    this.destinations = destinations;
     this.letters = letters;
     this.delayed = delayed;
     this.damaged = damaged;
+    this.durable = durable;
     this.links = links;
-    this.maxBatchBytes = maxBatchBytes;
   }
 
-  /** Carries out a verb and answers when what it changed is durable. */
+  /** Carries out a verb, which is answered when what it changed is durable. */
   public void execute(Command.Admin command) {
-    if (!VERBS.contains(command.verb())) {
+    String verb = command.verb();
+    if (!VERBS.contains(verb)) {
       throw new Refusal(
           FaultCode.BAD_REQUEST,
-          "verb "
-              + Printable.of(command.verb())
-              + " is unknown; "
-              + nearest(command.verb(), VERBS));
+          "verb " + Printable.of(verb) + " is unknown; " + AdminArguments.nearest(verb, VERBS));
     }
-    if (command.verb().startsWith("dead-letters.")) {
+    if (verb.startsWith("dead-letters.")) {
       letters.execute(command);
-      return;
-    }
-    if (command.verb().startsWith("delayed.")) {
+    } else if (verb.startsWith("delayed.")) {
       delayed.execute(command);
-      return;
-    }
-    if (command.verb().startsWith("damaged.")) {
+    } else if (verb.startsWith("damaged.")) {
       damaged.execute(command);
-      return;
-    }
-    if (command.verb().startsWith("subscription.")) {
+    } else if (verb.startsWith("subscription.")) {
       durable.execute(command);
-      return;
-    }
-    if (command.verb().startsWith("link.")) {
+    } else if (verb.startsWith("link.")) {
       links.execute(command);
-      return;
+    } else {
+      destinations.execute(command);
     }
-    Collection<String> known = arguments(command.verb());
-    for (String argument : command.arguments().keySet()) {
-      if (!known.contains(argument)) {
-        throw new Refusal(
-            FaultCode.BAD_REQUEST,
-            "argument " + Printable.of(argument) + " is unknown; " + nearest(argument, known));
-      }
-    }
-    Map<String, String> arguments = command.arguments();
-    String json =
-        switch (command.verb()) {
-          case "destination.list" -> list();
-          case "destination.show" -> show(existing(arguments));
-          case "destination.create" -> create(arguments);
-          case "destination.set" -> set(existing(arguments), arguments);
-          case "destination.delete" -> delete(existing(arguments), arguments);
-          case PURGE -> purge(existing(arguments));
-          default ->
-              throw new Refusal(
-                  FaultCode.BAD_REQUEST, "verb " + command.verb() + " is not carried out here");
-        };
-    Peer peer = command.peer();
-    recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
   }
 
   /** Whether a verb records so much that it waits for all room there is in the journal. */
   public static boolean recordsMuch(String verb) {
-    return verb.equals(PURGE);
+    return verb.equals(DestinationAdministration.PURGE);
   }
 
   /** The arguments that a verb may have. */
@@ -203,319 +102,6 @@ public final class Administration {
     if (!verb.startsWith("destination.")) {
       throw new IllegalArgumentException("nobody says which arguments " + verb + " has");
     }
-    List<String> known = new ArrayList<>(ARGUMENTS);
-    known.addAll(DestinationSettings.KEYS);
-    return known;
-  }
-
-  /** What a mistyped name was probably meant to be; all that are known if none is near. */
-  private static String nearest(String name, Collection<String> known) {
-    List<String> near = NearNames.of(name, known, 1);
-    return near.isEmpty()
-        ? "known are " + String.join(", ", known)
-        : "the nearest is " + near.get(0);
-  }
-
-  private String list() {
-    JsonWriter json = new JsonWriter().beginObject().name("destinations").beginArray();
-    for (Destination destination : visible()) {
-      summary(destination, json.beginObject()).endObject();
-    }
-    return json.endArray().endObject().toString();
-  }
-
-  private List<Destination> visible() {
-    return state.destinations().all().stream().filter(each -> !each.isHidden()).toList();
-  }
-
-  private String show(Destination destination) {
-    JsonWriter json = summary(destination, new JsonWriter().beginObject());
-    json.name("settings").beginObject();
-    destination.settings().texts().forEach(json::text);
-    json.endObject()
-        .number("delayed", delays.waiting(destination))
-        .number("damaged", destination.damaged().count())
-        .name("subscriptions")
-        .beginArray();
-    for (Subscription subscription : destination.subscriptions()) {
-      json.beginObject();
-      if (subscription.name() != null) {
-        json.text("name", subscription.name());
-      }
-      if (subscription.clientId() != null) {
-        json.text("clientId", subscription.clientId());
-      }
-      Counters.Settled settled = counters.settled(destination.id(), subscription.id());
-      json.text("kind", lower(subscription.kind()))
-          .number("consumers", subscription.consumers())
-          .number("backlog", subscription.backlog())
-          .number("inFlight", subscription.inFlight())
-          .number("acknowledged", settled.acknowledged)
-          .number("expired", settled.expired);
-      showKeys(subscription, json);
-      json.endObject();
-    }
-    return json.endArray().endObject().toString();
-  }
-
-  /** How group buckets are spread, in a destination with groups. */
-  private static void showKeys(Subscription subscription, JsonWriter json) {
-    List<GroupUse> uses = subscription.views().keyUse();
-    if (uses.isEmpty()) {
-      return;
-    }
-    json.name("groupBuckets").beginArray();
-    for (GroupUse use : uses) {
-      json.beginObject();
-      if (use.selector() != null) {
-        json.text("selector", use.selector());
-      }
-      json.text("owned", use.owned().toString())
-          .number("moving", use.moving())
-          .number("moves", use.moves())
-          .endObject();
-    }
-    json.endArray();
-  }
-
-  private JsonWriter summary(Destination destination, JsonWriter json) {
-    int consumers = 0;
-    for (Subscription subscription : destination.subscriptions()) {
-      consumers += subscription.consumers();
-    }
-    return json.text("name", destination.name().name())
-        .text("kind", lower(destination.kind()))
-        .number("id", destination.id())
-        .text("tier", lower(destination.settings().tier()))
-        .number("backlog", destination.backlog())
-        .number("consumers", consumers)
-        .number("publishedSinceStart", counters.published(destination.id()).messages);
-  }
-
-  private String create(Map<String, String> arguments) {
-    DestinationName name = name(arguments);
-    if (TemporaryName.is(name.name())) {
-      throw new Refusal(
-          FaultCode.BAD_REQUEST, name.shown() + " is a name of a temporary destination");
-    }
-    if (state.destinations().find(name) != null) {
-      throw new Refusal(
-          FaultCode.BAD_REQUEST, lower(name.kind()) + " " + name.shown() + " exists already");
-    }
-    return show(subscribing.create(name, changed(rules.settingsFor(name), arguments)));
-  }
-
-  private String set(Destination destination, Map<String, String> arguments) {
-    DestinationSettings settings = changed(destination.settings(), arguments);
-    if (DestinationSettings.KEYS.stream().noneMatch(arguments::containsKey)) {
-      throw new Refusal(
-          FaultCode.BAD_REQUEST,
-          "nothing to set; give one of " + String.join(", ", DestinationSettings.KEYS));
-    }
-    if (destination.kind().isTemporary()) {
-      throw new Refusal(FaultCode.BAD_REQUEST, "a temporary destination has no settings");
-    }
-    DestinationSettings before = destination.settings();
-    recorder.record(new DestinationSet(destination.id(), settings));
-    recorder.mayBeSentTo(destination);
-    if (!settings.redelivery().equals(before.redelivery()) || settings.order() != before.order()) {
-      // What waits does so under a schedule that counts no more.
-      withheld.release(destination);
-    }
-    // Duplicates may be free, attempts used up: whoever waits for messages looks again.
-    ready.add(destination);
-    return show(destination);
-  }
-
-  private String delete(Destination destination, Map<String, String> arguments) {
-    int consumers = 0;
-    for (Subscription subscription : destination.subscriptions()) {
-      consumers += subscription.consumers();
-    }
-    boolean force = Boolean.parseBoolean(arguments.getOrDefault("force", "false"));
-    if (consumers > 0 && !force) {
-      throw new Refusal(
-          FaultCode.IN_USE,
-          destination.name().shown()
-              + " has "
-              + consumers
-              + " consumers; close them or delete with force");
-    }
-    long backlog = destination.backlog();
-    sessions.delete(destination);
-    return new JsonWriter()
-        .beginObject()
-        .text("deleted", destination.name().name())
-        .number("backlog", backlog)
-        .endObject()
-        .toString();
-  }
-
-  private String purge(Destination destination) {
-    withheld.release(destination);
-    Map<Subscription, List<SequenceRange>> inFlight = inFlight(destination);
-    long purged = 0;
-    for (Subscription subscription : destination.subscriptions()) {
-      long before = subscription.backlog();
-      purge(destination, subscription, inFlight.getOrDefault(subscription, List.of()));
-      purged += before - subscription.backlog();
-    }
-    return new JsonWriter()
-        .beginObject()
-        .text("purged", destination.name().name())
-        .number("messages", purged)
-        .endObject()
-        .toString();
-  }
-
-  /** What a purge keeps, checked to fit into one batch of the journal before any is recorded. */
-  private Map<Subscription, List<SequenceRange>> inFlight(Destination destination) {
-    Map<Subscription, List<SequenceRange>> inFlight = new LinkedHashMap<>();
-    long bytes = 0;
-    for (Subscription subscription : destination.subscriptions()) {
-      List<SequenceRange> kept = new ArrayList<>();
-      for (DurableLane lane : destination.durableLanes()) {
-        subscription.forEachInFlight(
-            lane.code(), (code, from, count) -> kept.add(new SequenceRange(code, from, count)));
-      }
-      inFlight.put(subscription, kept);
-      bytes += 64L * destination.durableLanes().size() + 20L * kept.size();
-      if (kept.size() > Purged.MAX_RANGES || bytes > maxBatchBytes) {
-        throw new Refusal(
-            FaultCode.RETRY_LATER,
-            kept.size()
-                + " ranges of messages are in flight to one subscription, the record of the purge"
-                + " would have "
-                + bytes
-                + " bytes and may have "
-                + maxBatchBytes
-                + "; purge again when fewer are in flight");
-      }
-    }
-    return inFlight;
-  }
-
-  private void purge(Destination destination, Subscription subscription, List<SequenceRange> kept) {
-    for (DurableLane lane : destination.durableLanes()) {
-      if (lane.last() < 0) {
-        continue;
-      }
-      List<SequenceRange> ofLane =
-          kept.stream().filter(range -> range.lane() == lane.code()).toList();
-      Purged purged =
-          new Purged(destination.id(), subscription.id(), lane.code(), lane.last(), ofLane);
-      if (subscription.kind().isDurable()) {
-        recorder.record(purged);
-      } else {
-        ShardState.purge(subscription, purged);
-      }
-    }
-    List<SequenceRange> free = new ArrayList<>();
-    subscription.forEachFree(
-        (lane, from, count) -> {
-          if (!LaneCode.isDurable(lane)) {
-            free.add(new SequenceRange(lane, from, count));
-          }
-        });
-    subscription.acknowledge(free);
-  }
-
-  // ---- arguments ----
-
-  private Destination existing(Map<String, String> arguments) {
-    String text = required(arguments);
-    List<Destination> found = new ArrayList<>();
-    for (Destination destination : visible()) {
-      if (destination.name().name().equals(text)
-          && (!arguments.containsKey("kind")
-              || lower(destination.kind()).equals(lower(kind(arguments))))) {
-        found.add(destination);
-      }
-    }
-    if (found.size() != 1) {
-      throw new Refusal(
-          FaultCode.INVALID_DESTINATION,
-          found.isEmpty()
-              ? "there is no destination " + Printable.of(text) + nearest(text, arguments)
-              : Printable.of(text) + " is a queue and a topic; give the kind");
-    }
-    return found.get(0);
-  }
-
-  /** The existing one that a mistyped name was probably meant to be. */
-  private String nearest(String text, Map<String, String> arguments) {
-    String kind = arguments.get("kind");
-    List<String> near =
-        NearNames.ofMany(
-            text,
-            state.destinations().all().stream()
-                .limit(MAX_LOOKED_AT)
-                .filter(each -> !each.isHidden() && !each.kind().isTemporary())
-                .filter(each -> kind == null || lower(each.kind()).equals(kind))
-                .map(each -> each.name().name()),
-            MAX_COMPARED);
-    return near.isEmpty() ? "" : "; did you mean " + Printable.of(near.get(0)) + "?";
-  }
-
-  private static DestinationName name(Map<String, String> arguments) {
-    DestinationName name = ClientText.destination(kind(arguments), required(arguments));
-    if (!ClientText.mayName(name.name())) {
-      throw new Refusal(
-          FaultCode.INVALID_DESTINATION,
-          "the broker keeps names that begin with " + Destination.HIDDEN + " for itself");
-    }
-    return name;
-  }
-
-  private static String required(Map<String, String> arguments) {
-    String name = arguments.get("name");
-    if (name == null || name.isEmpty()) {
-      throw new Refusal(FaultCode.BAD_REQUEST, "argument name is missing");
-    }
-    return name;
-  }
-
-  private static DestinationKind kind(Map<String, String> arguments) {
-    String kind = arguments.getOrDefault("kind", "queue");
-    return switch (kind) {
-      case "queue" -> DestinationKind.QUEUE;
-      case "topic" -> DestinationKind.TOPIC;
-      default ->
-          throw new Refusal(
-              FaultCode.BAD_REQUEST,
-              "kind " + Printable.of(kind) + " is unknown; known are queue and topic");
-    };
-  }
-
-  /** Settings with what the arguments say of them. */
-  private static DestinationSettings changed(
-      DestinationSettings from, Map<String, String> arguments) {
-    Map<String, String> texts = new LinkedHashMap<>(arguments);
-    texts.keySet().retainAll(DestinationSettings.KEYS);
-    for (String text : texts.values()) {
-      if (!ClientText.isWellFormed(text)) {
-        throw new Refusal(FaultCode.BAD_REQUEST, "a setting has half of a surrogate pair");
-      }
-    }
-    try {
-      DestinationSettings changed = from.with(texts);
-      checkQueue(from.deadLetter(), changed.deadLetter(), "dead-letter");
-      checkQueue(from.expiry(), changed.expiry(), "expiry");
-      return changed;
-    } catch (IllegalArgumentException e) {
-      throw new Refusal(FaultCode.BAD_REQUEST, String.valueOf(e.getMessage()));
-    }
-  }
-
-  /** Refuses a queue of a setting that there can never be; one that was set before stays. */
-  private static void checkQueue(@Nullable String before, @Nullable String queue, String key) {
-    String wrong = queue == null || queue.equals(before) ? null : DestinationName.problem(queue);
-    if (wrong != null) {
-      throw new Refusal(FaultCode.BAD_REQUEST, key + ": " + wrong);
-    }
-  }
-
-  private static String lower(Enum<?> value) {
-    return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    return DestinationAdministration.arguments();
   }
 }

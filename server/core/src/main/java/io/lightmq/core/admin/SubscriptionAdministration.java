@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * {@code force} (true to delete with consumers attached).
  */
 @OwnedBy("shard")
-final class SubscriptionAdministration {
+public final class SubscriptionAdministration {
   private static final List<String> LIST = List.of("topic", "client-id", "limit");
   private static final List<String> DELETE = List.of("subscription", "client-id", "force");
   private static final int MAX_LIMIT = 1_000;
@@ -33,7 +33,7 @@ final class SubscriptionAdministration {
   private final Recorder recorder;
   private final Subscribing subscribing;
 
-  SubscriptionAdministration(Recorder recorder, Subscribing subscribing) {
+  public SubscriptionAdministration(Recorder recorder, Subscribing subscribing) {
     this.state = recorder.state();
     this.recorder = recorder;
     this.subscribing = subscribing;

@@ -105,6 +105,11 @@ public final class Subscribing {
     return resolve(meant, mayCreate);
   }
 
+  /** What a destination of this name begins with. */
+  public DestinationSettings settingsFor(DestinationName name) {
+    return rules.settingsFor(name);
+  }
+
   /** Finds a destination, or creates it if missing and permitted. */
   Destination resolve(DestinationName name, boolean mayCreate) {
     Destination found = existing(name, mayCreate);

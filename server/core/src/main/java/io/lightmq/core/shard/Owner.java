@@ -4,8 +4,11 @@ import io.lightmq.core.admin.Administration;
 import io.lightmq.core.admin.DamagedAdministration;
 import io.lightmq.core.admin.DeadLetterAdministration;
 import io.lightmq.core.admin.DelayAdministration;
+import io.lightmq.core.admin.DestinationAdministration;
+import io.lightmq.core.admin.DestinationReport;
 import io.lightmq.core.admin.LetterScan;
 import io.lightmq.core.admin.LinkAdministration;
+import io.lightmq.core.admin.SubscriptionAdministration;
 import io.lightmq.core.admin.VerbTurns;
 import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.delivery.Beside;
@@ -189,8 +192,6 @@ final class Owner {
     Retries retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
     VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
     LetterScan scans = new LetterScan(reads, turns, unforeseen);
-    DeadLetterAdministration letters =
-        new DeadLetterAdministration(settings, state, scans, retries, time);
     Janitor janitor = new Janitor(recorder, reads, later, time, later::soon, unforeseen);
     Attempts attempts =
         new Attempts(
@@ -238,19 +239,19 @@ final class Owner {
             settings.maxBatchBytes());
     Administration administration =
         new Administration(
-            recorder,
-            sessions,
-            subscribing,
-            rules,
-            counters,
-            withheld,
-            ready,
-            delays,
-            letters,
+            new DestinationAdministration(
+                recorder,
+                sessions,
+                subscribing,
+                withheld,
+                ready,
+                new DestinationReport(state, counters, delays),
+                settings.maxBatchBytes()),
+            new DeadLetterAdministration(settings, state, scans, retries, time),
             new DelayAdministration(delays, scans, recorder, later, time, turns),
             new DamagedAdministration(delays, recorder, later, ready, turns),
-            new LinkAdministration(sessions, recorder, later, time, turns),
-            settings.maxBatchBytes());
+            new SubscriptionAdministration(recorder, subscribing),
+            new LinkAdministration(sessions, recorder, later, time, turns));
     this.commands = new Commands(sessions, intake, consuming, administration, unforeseen);
     DeliveryDecisions decisions =
         new DeliveryDecisions(
