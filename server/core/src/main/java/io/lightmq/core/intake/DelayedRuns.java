@@ -20,7 +20,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.UUID;
 
 /**
  * Splits runs of which some messages are delayed: each goes under the holder of its hour or at
@@ -33,42 +32,15 @@ public final class DelayedRuns {
   private final Subscribing subscribing;
   private final HourRoom room;
   private final Placing placing;
-  private final Landing landing;
   private final TurnTime time;
 
   public DelayedRuns(
-      ShardState state,
-      Subscribing subscribing,
-      HourRoom room,
-      Placing placing,
-      Landing landing,
-      TurnTime time) {
+      ShardState state, Subscribing subscribing, HourRoom room, Placing placing, TurnTime time) {
     this.state = state;
     this.subscribing = subscribing;
     this.room = room;
     this.placing = placing;
-    this.landing = landing;
     this.time = time;
-  }
-
-  /**
-   * Plans a run that comes alone.
-   *
-   * @throws Refusal if it cannot land
-   */
-  Landing.Planned plan(
-      UUID link,
-      long number,
-      Sender sender,
-      Destination to,
-      Runs.Checked run,
-      Map<Filter, BitSet> known) {
-    if (sender.isPersistent()) {
-      placing.checkDisk();
-    }
-    List<Parcel> parcels = new ArrayList<>();
-    split(sender, to, run, known, new LinkedHashMap<>(), parcels);
-    return landing.plan(link, number, parcels, Landing.Acknowledging.NOTHING);
   }
 
   /**

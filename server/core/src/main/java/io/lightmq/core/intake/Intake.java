@@ -1,34 +1,19 @@
 package io.lightmq.core.intake;
 
-import io.lightmq.core.delivery.Consumer;
-import io.lightmq.core.destination.Destination;
-import io.lightmq.core.destination.Filter;
-import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
-import io.lightmq.core.sessions.Attempts;
 import io.lightmq.core.sessions.PeerSession;
-import io.lightmq.core.sessions.RecordBytes;
-import io.lightmq.core.sessions.Sender;
 import io.lightmq.core.sessions.Sessions;
-import io.lightmq.core.sessions.Settlements;
 import io.lightmq.core.sessions.WaitingCommit;
 import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.Refusal;
-import io.lightmq.core.state.Runs;
-import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.state.Unforeseen;
 import io.lightmq.core.transaction.Link;
-import io.lightmq.spi.Journal;
-import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
-import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -44,17 +29,12 @@ public final class Intake {
    */
   public static final long MAX_HELD_MILLIS = 10_000;
 
-  private final BrokerSettings settings;
-  private final ShardState state;
   private final Sessions sessions;
-  private final Settlements settlements;
   private final TurnTime time;
-  private final Placing placing;
   private final Receipts receipts;
+  private final LoneRuns runs;
   private final Transactions transactions;
-  private final DelayedRuns delayed;
   private final Landing landing;
-  private final Attempts attempts;
   private final Admission admission;
   private final Matchings matchings;
   private final Work work;
@@ -63,36 +43,26 @@ public final class Intake {
   private final EarlyCommits early;
 
   public Intake(
-      BrokerSettings settings,
-      ShardState state,
       Sessions sessions,
-      Settlements settlements,
       TurnTime time,
-      Placing placing,
       Receipts receipts,
+      LoneRuns runs,
       Transactions transactions,
-      DelayedRuns delayed,
       Landing landing,
-      Attempts attempts,
       Admission admission,
       Matchings matchings,
       Work work,
       Unforeseen unforeseen) {
+    this.sessions = sessions;
+    this.time = time;
+    this.receipts = receipts;
+    this.runs = runs;
+    this.transactions = transactions;
+    this.landing = landing;
     this.admission = admission;
     this.matchings = matchings;
     this.work = work;
     this.unforeseen = unforeseen;
-    this.settings = settings;
-    this.state = state;
-    this.sessions = sessions;
-    this.settlements = settlements;
-    this.time = time;
-    this.placing = placing;
-    this.receipts = receipts;
-    this.transactions = transactions;
-    this.delayed = delayed;
-    this.landing = landing;
-    this.attempts = attempts;
     this.early = new EarlyCommits(sessions);
   }
 
@@ -141,11 +111,6 @@ public final class Intake {
     return time.nanos() - held.sinceNanos() >= MAX_HELD_MILLIS * 1_000_000;
   }
 
-  /** Whether there is room; what is too long for any batch is let through and refused then. */
-  private boolean admitted(long bytes, boolean publishes) {
-    return admission.admit(Math.min(bytes, settings.maxBatchBytes()), publishes);
-  }
-
   /** Whether a commit is next and waits only for room. */
   private static boolean waitsForRoom(PeerSession session) {
     return session.waitingCommits().containsKey(linkOf(session).last() + 1);
@@ -166,7 +131,7 @@ public final class Intake {
     long number = command.number();
     long before = unforeseen.changes();
     try {
-      if (waitsForRoom(session) || (number > 0 && !admitted(bytes(session, command), true))) {
+      if (waitsForRoom(session) || (number > 0 && !runs.isAdmitted(session, command))) {
         return false;
       }
     } catch (RuntimeException thrown) {
@@ -189,7 +154,7 @@ public final class Intake {
       return true;
     }
     try {
-      if (!isMatched(session, command) || !decide(session, link, command, overdue)) {
+      if (!matchings.isReady(session, command) || !decide(session, link, command, overdue)) {
         return false;
       }
     } catch (RuntimeException thrown) {
@@ -201,103 +166,13 @@ public final class Intake {
     return true;
   }
 
-  private long bytes(PeerSession session, Command.Publish command) {
-    Destination destination = state.destinations().find(command.destinationId());
-    return RecordBytes.of(command, session.user().length)
-        + RecordBytes.ofSkips(destination, command.count());
-  }
-
-  /** Whether it need not wait because selectors look at it beside the shard. */
-  private boolean isMatched(PeerSession session, Command.Publish command) {
-    long most = mostSteps(command.destinationId(), command.count(), command.messages());
-    if (matchings.needsNone(most)) {
-      return true; // nearly all runs; no more is made for them
-    }
-    return matchings.isReady(
-        command,
-        most,
-        () -> List.of(part(session, command.destinationId(), command.count(), command.messages())));
-  }
-
-  private boolean isMatched(PeerSession session, Command.Commit commit) {
-    long most = 0;
-    for (Command.StagedRun run : commit.runs()) {
-      most += mostSteps(run.destinationId(), run.count(), run.messages());
-    }
-    if (matchings.needsNone(most)) {
-      return true;
-    }
-    return matchings.isReady(
-        commit,
-        most,
-        () -> {
-          List<Matchings.Part> parts = new ArrayList<>();
-          for (Command.StagedRun run : commit.runs()) {
-            if (state.destinations().find(run.destinationId()) == null) {
-              return List.of(); // it is rolled back, whatever anybody wants of it
-            }
-            parts.add(part(session, run.destinationId(), run.count(), run.messages()));
-          }
-          return parts;
-        });
-  }
-
-  /** What selectors take at most for a run, from what costs nothing to know. */
-  private long mostSteps(long destinationId, int count, Command.Bytes messages) {
-    Destination to = state.destinations().find(destinationId);
-    return to == null ? 0 : to.weight().steps(count, messages.buffer().remaining());
-  }
-
-  private Matchings.Part part(PeerSession session, long id, int count, Command.Bytes messages) {
-    Runs.Checked run = placing.check(session, count, messages.buffer());
-    Destination to = state.destinations().find(id);
-    if (to == null) {
-      throw new Refusal(FaultCode.DESTINATION_GONE, Placing.goneText(id));
-    }
-    return new Matchings.Part(to, run.delayed() ? run.undelayed() : run);
-  }
-
   private boolean decide(PeerSession session, Link link, Command.Publish command, boolean overdue) {
-    Landing.Planned planned = plan(session, link, command);
-    if (planned instanceof Landing.Wait wait) {
-      placing.wantRoom();
-      if (overdue) {
-        throw placing.memoryFull(wait.bytes(), MAX_HELD_MILLIS);
-      }
-      return false;
-    }
-    Plan plan = (Plan) planned;
-    if (plan.mark() == null && !admittedUnlogged(plan, command)) {
+    Plan plan = runs.planNow(session, link, command, overdue);
+    if (plan == null) {
       return false;
     }
     receipts.answerBehind(landing.carryOut(plan), session.peer(), command.correlation());
     return true;
-  }
-
-  /** Plans a run; changes nothing. */
-  public Landing.Planned plan(PeerSession session, Link link, Command.Publish command) {
-    Runs.Checked run = placing.check(session, command.count(), command.messages().buffer());
-    Destination to = state.destinations().find(command.destinationId());
-    if (to == null) {
-      throw new Refusal(FaultCode.DESTINATION_GONE, Placing.goneText(command.destinationId()));
-    }
-    long number = command.number();
-    Sender sender = Sender.of(session, time.arrived(command.arrivedMillis()), number > 0, time);
-    Map<Filter, BitSet> known = matchings.of(command, 0);
-    if (run.delayed()) {
-      return delayed.plan(link.id(), number, sender, to, run, known);
-    }
-    Runs.Checked wanted = placing.select(sender, to, run, known);
-    return landing.plan(link.id(), number, sender, to, run, wanted);
-  }
-
-  /** Whether there is room for what a run records that goes into memory only. */
-  private boolean admittedUnlogged(Plan plan, Command.Publish command) {
-    long created = plan.batchBytes();
-    if (created > 0 && command.number() == 0 && !admitted(created, true)) {
-      return false; // no room was asked for it before
-    }
-    return plan.awaited() == null || admitted(Journal.Batch.HEADER_BYTES, false);
   }
 
   /**
@@ -402,32 +277,19 @@ public final class Intake {
   private boolean waitsForAnything(PeerSession session, WaitingCommit waiting) {
     Command.Commit next = waiting.commit();
     return work.isTired()
-        || !isMatched(session, next)
+        || !matchings.isReady(session, next)
         || waitsForMemory(session, waiting)
-        || !admitted(bytes(session, next), !next.runs().isEmpty());
+        || !isAdmitted(session, next);
   }
 
-  private long bytes(PeerSession session, Command.Commit next) {
+  private boolean isAdmitted(PeerSession session, Command.Commit next) {
     work.addPlaces(Command.Acked.places(next.acked()));
-    // If it is rolled back, what it acknowledges counts as failed attempts instead.
-    long bytes =
-        RecordBytes.of(next, session.user().length)
-            + Math.max(
-                settlements.recordBytes(session, next.acked()),
-                Attempts.recordBytes(session, next.acked()));
-    for (Command.StagedRun run : next.runs()) {
-      bytes += RecordBytes.ofSkips(state.destinations().find(run.destinationId()), run.count());
-    }
-    return bytes;
+    return admission.admitSent(transactions.recordBytes(session, next), !next.runs().isEmpty());
   }
 
   private boolean waitsForMemory(PeerSession session, WaitingCommit waiting) {
-    if (time.nanos() - waiting.sinceNanos() >= MAX_HELD_MILLIS * 1_000_000
-        || transactions.fits(session, waiting.commit())) {
-      return false;
-    }
-    placing.wantRoom();
-    return true;
+    return time.nanos() - waiting.sinceNanos() < MAX_HELD_MILLIS * 1_000_000
+        && !transactions.findsRoom(session, waiting.commit());
   }
 
   private void take(
@@ -437,23 +299,11 @@ public final class Intake {
       if (known != null) {
         throw known;
       }
-      Landing.Planned planned = transactions.plan(session, link, command);
-      if (planned instanceof Landing.Wait wait) {
-        placing.wantRoom();
-        throw transactions.memoryFull(wait);
-      }
-      Mark awaited = landing.carryOut((Plan) planned);
-      receipts.answerBehind(awaited, session.peer(), command.correlation());
+      Plan plan = transactions.planNow(session, link, command);
+      receipts.answerBehind(landing.carryOut(plan), session.peer(), command.correlation());
     } catch (RuntimeException thrown) {
       Refusal refusal = unforeseen.refusal(thrown, "a commit", before);
-      for (Command.Acked acked : command.acked()) {
-        Consumer consumer = Settlements.consumer(session, acked);
-        if (consumer != null && refusal.code().isWantOfRoom()) {
-          attempts.refused(consumer, acked.ranges());
-        } else if (consumer != null) {
-          attempts.failed(session, consumer, acked.ranges(), null);
-        }
-      }
+      transactions.rollBack(session, command, refusal);
       receipts.refuse(session, link, command.number(), command.correlation(), refusal);
     }
     matchings.release(command);

@@ -7,6 +7,7 @@ import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Work;
+import io.lightmq.core.sessions.PeerSession;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.Runs;
 import io.lightmq.wire.entry.FaultCode;
@@ -46,6 +47,7 @@ public final class Matchings {
   /** So often selectors may come that have to be asked beside the shard, for one message. */
   private static final int MAX_ROUNDS = 8;
 
+  private final Placing placing;
   private final Beside beside;
   private final Runnable wake;
   private final MessageScan scan = new MessageScan();
@@ -66,7 +68,8 @@ public final class Matchings {
    *
    * @param wake makes the shard look again at what waits
    */
-  public Matchings(Beside beside, Runnable wake) {
+  public Matchings(Placing placing, Beside beside, Runnable wake) {
+    this.placing = placing;
     this.beside = beside;
     this.wake = wake;
   }
@@ -94,19 +97,73 @@ public final class Matchings {
 
   // ---- before something is decided ----
 
+  /**
+   * Whether a run can be decided within the turn: it is short, or what takes long is known. If not,
+   * the shard is woken when it is to be asked again.
+   *
+   * @throws Refusal if there are too many selectors for one of its messages
+   */
+  boolean isReady(PeerSession session, Command.Publish command) {
+    long most = mostSteps(command.destinationId(), command.count(), command.messages());
+    if (needsNone(most)) {
+      return true; // nearly all runs; no more is made for them
+    }
+    return isReady(
+        command,
+        most,
+        () -> List.of(part(session, command.destinationId(), command.count(), command.messages())));
+  }
+
+  /** The same for a commit. */
+  boolean isReady(PeerSession session, Command.Commit commit) {
+    long most = 0;
+    for (Command.StagedRun run : commit.runs()) {
+      most += mostSteps(run.destinationId(), run.count(), run.messages());
+    }
+    if (needsNone(most)) {
+      return true;
+    }
+    return isReady(
+        commit,
+        most,
+        () -> {
+          List<Part> parts = new ArrayList<>();
+          for (Command.StagedRun run : commit.runs()) {
+            if (placing.find(run.destinationId()) == null) {
+              return List.of(); // it is rolled back, whatever anybody wants of it
+            }
+            parts.add(part(session, run.destinationId(), run.count(), run.messages()));
+          }
+          return parts;
+        });
+  }
+
+  /** What selectors take at most for a run, from what costs nothing to know. */
+  private long mostSteps(long destinationId, int count, Command.Bytes messages) {
+    Destination to = placing.find(destinationId);
+    return to == null ? 0 : to.weight().steps(count, messages.buffer().remaining());
+  }
+
+  private Part part(PeerSession session, long id, int count, Command.Bytes messages) {
+    Runs.Checked run = placing.check(session, count, messages.buffer());
+    Destination to = placing.find(id);
+    if (to == null) {
+      throw new Refusal(FaultCode.DESTINATION_GONE, Placing.goneText(id));
+    }
+    return new Part(to, run.delayed() ? run.undelayed() : run);
+  }
+
   /** Whether nothing at all is looked at beside the shard, nor has to be for so few steps. */
-  boolean needsNone(long mostSteps) {
+  private boolean needsNone(long mostSteps) {
     return mostSteps <= INLINE_STEPS && known.isEmpty();
   }
 
   /**
-   * Whether a run or commit can be decided within the turn: it is short, or what takes long is
-   * known. If not, the shard is woken when it is to be asked again.
+   * Whether a run or commit can be decided within the turn.
    *
    * @param runs what it carries, with its destinations; asked for only if it may be long
-   * @throws Refusal if there are too many selectors for one of its messages
    */
-  public boolean isReady(Command command, long mostSteps, Supplier<List<Part>> runs) {
+  private boolean isReady(Command command, long mostSteps, Supplier<List<Part>> runs) {
     Matching matching = known.get(command);
     if (matching == null) {
       if (mostSteps <= INLINE_STEPS) {

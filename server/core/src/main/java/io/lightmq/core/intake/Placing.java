@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Where messages find room: on the disk unless it is full, or in the memory for unlogged ones. */
 @OwnedBy("shard")
@@ -57,9 +58,13 @@ public final class Placing {
     diskFull = full;
   }
 
-  /** Whether it does. */
   public boolean diskFull() {
     return diskFull;
+  }
+
+  /** Where a run is sent to; null if that is gone. */
+  @Nullable Destination find(long destinationId) {
+    return state.destinations().find(destinationId);
   }
 
   /** Checks a run's bytes. */
@@ -217,8 +222,34 @@ public final class Placing {
             + "; consume some or send fewer");
   }
 
+  /** Refuses a transaction with more bytes of messages than one may have. */
+  void checkTransaction(long bytes) {
+    if (bytes > settings.limits().maxTransactionBytes()) {
+      throw new Refusal(
+          FaultCode.TRANSACTION_TOO_LARGE,
+          "the transaction has "
+              + bytes
+              + " bytes of messages, the limit is "
+              + settings.limits().maxTransactionBytes());
+    }
+  }
+
+  /** Why a commit is rolled back that found no room and waits no longer. */
+  Refusal transactionFull(long entryBytes) {
+    return new Refusal(
+        FaultCode.MEMORY_FULL,
+        "the transaction is rolled back: its "
+            + entryBytes
+            + " bytes of non-persistent messages find no room beside "
+            + state.destinations().store().usedBytes()
+            + " of "
+            + settings.memory().unloggedBytes()
+            + ", and "
+            + overflowText());
+  }
+
   /** What keeps the overflow from making room. */
-  String overflowText() {
+  private String overflowText() {
     String obstacle = overflow.obstacle();
     return obstacle.isEmpty()
         ? "the overflow's disk is slower than the senders"

@@ -1,17 +1,18 @@
 package io.lightmq.core.intake;
 
+import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.Destination;
-import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.sessions.Attempts;
 import io.lightmq.core.sessions.MissingQueue;
 import io.lightmq.core.sessions.PeerSession;
+import io.lightmq.core.sessions.RecordBytes;
 import io.lightmq.core.sessions.Sender;
 import io.lightmq.core.sessions.Settlements;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.Runs;
-import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.wire.entry.DestinationName;
@@ -25,40 +26,62 @@ import java.util.Map;
 /** Plans transactions: all that one does is checked before the first byte of it is recorded. */
 @OwnedBy("shard")
 public final class Transactions {
-  private final BrokerSettings settings;
-  private final ShardState state;
   private final Settlements settlements;
   private final Placing placing;
   private final DelayedRuns delayed;
   private final Matchings matchings;
   private final Landing landing;
+  private final Attempts attempts;
   private final TurnTime time;
 
   public Transactions(
-      BrokerSettings settings,
-      ShardState state,
       Settlements settlements,
       Placing placing,
       DelayedRuns delayed,
       Matchings matchings,
       Landing landing,
+      Attempts attempts,
       TurnTime time) {
-    this.settings = settings;
-    this.state = state;
     this.settlements = settlements;
     this.placing = placing;
     this.delayed = delayed;
     this.matchings = matchings;
     this.landing = landing;
+    this.attempts = attempts;
     this.time = time;
   }
 
-  /** Whether there is room for the unlogged messages of a commit, if ever there can be. */
-  boolean fits(PeerSession session, Command.Commit command) {
+  /** The bytes that a commit records at most, or its refusal does. */
+  long recordBytes(PeerSession session, Command.Commit next) {
+    // If it is rolled back, what it acknowledges counts as failed attempts instead.
+    long bytes =
+        RecordBytes.of(next, session.user().length)
+            + Math.max(
+                settlements.recordBytes(session, next.acked()),
+                Attempts.recordBytes(session, next.acked()));
+    for (Command.StagedRun run : next.runs()) {
+      bytes += RecordBytes.ofSkips(placing.find(run.destinationId()), run.count());
+    }
+    return bytes;
+  }
+
+  /**
+   * Whether there is room for the unlogged messages of a commit, if ever there can be; the overflow
+   * is asked for it if there is none.
+   */
+  boolean findsRoom(PeerSession session, Command.Commit command) {
+    boolean fits = fits(session, command);
+    if (!fits) {
+      placing.wantRoom();
+    }
+    return fits;
+  }
+
+  private boolean fits(PeerSession session, Command.Commit command) {
     long count = 0;
     long bytes = 0;
     for (Command.StagedRun run : command.runs()) {
-      Destination destination = state.destinations().find(run.destinationId());
+      Destination destination = placing.find(run.destinationId());
       if (destination != null
           && destination.placement(run.persistent()) == Destination.Placement.UNLOGGED) {
         count += run.count();
@@ -68,6 +91,20 @@ public final class Transactions {
       }
     }
     return count == 0 || !placing.mayFit(count, bytes) || placing.fits(count, bytes);
+  }
+
+  /**
+   * Plans a commit whose number is next and that waits no longer; changes nothing.
+   *
+   * @throws Refusal if it is rolled back
+   */
+  Plan planNow(PeerSession session, Link link, Command.Commit command) {
+    Landing.Planned planned = plan(session, link, command);
+    if (planned instanceof Landing.Wait wait) {
+      placing.wantRoom();
+      throw placing.transactionFull(wait.bytes());
+    }
+    return (Plan) planned;
   }
 
   /**
@@ -92,7 +129,7 @@ public final class Transactions {
       List<Parcel> parcels) {
     Command.StagedRun run = command.runs().get(place);
     Runs.Checked checked = placing.check(session, run.count(), run.messages().buffer());
-    Destination to = state.destinations().find(run.destinationId());
+    Destination to = placing.find(run.destinationId());
     if (to == null) {
       throw rolledBack(Placing.goneText(run.destinationId()));
     }
@@ -123,14 +160,7 @@ public final class Transactions {
     for (Command.StagedRun run : command.runs()) {
       bytes += run.messages().buffer().remaining() - 4L * run.count();
     }
-    if (bytes > settings.limits().maxTransactionBytes()) {
-      throw new Refusal(
-          FaultCode.TRANSACTION_TOO_LARGE,
-          "the transaction has "
-              + bytes
-              + " bytes of messages, the limit is "
-              + settings.limits().maxTransactionBytes());
-    }
+    placing.checkTransaction(bytes);
   }
 
   private Settlements.Accepted look(
@@ -154,18 +184,16 @@ public final class Transactions {
     return accepted;
   }
 
-  /** Why a commit is rolled back that found no room and waits no longer. */
-  Refusal memoryFull(Landing.Wait wait) {
-    return new Refusal(
-        FaultCode.MEMORY_FULL,
-        "the transaction is rolled back: its "
-            + wait.bytes()
-            + " bytes of non-persistent messages find no room beside "
-            + state.destinations().store().usedBytes()
-            + " of "
-            + settings.memory().unloggedBytes()
-            + ", and "
-            + placing.overflowText());
+  /** What a commit acknowledges that is rolled back was tried in vain, unless it wanted room. */
+  void rollBack(PeerSession session, Command.Commit command, Refusal refusal) {
+    for (Command.Acked acked : command.acked()) {
+      Consumer consumer = Settlements.consumer(session, acked);
+      if (consumer != null && refusal.code().isWantOfRoom()) {
+        attempts.refused(consumer, acked.ranges());
+      } else if (consumer != null) {
+        attempts.failed(session, consumer, acked.ranges(), null);
+      }
+    }
   }
 
   private static Refusal rolledBack(String why) {

@@ -27,6 +27,7 @@ import io.lightmq.core.intake.DelayedRuns;
 import io.lightmq.core.intake.HourRoom;
 import io.lightmq.core.intake.Intake;
 import io.lightmq.core.intake.Landing;
+import io.lightmq.core.intake.LoneRuns;
 import io.lightmq.core.intake.Matchings;
 import io.lightmq.core.intake.Placing;
 import io.lightmq.core.intake.Receipts;
@@ -165,7 +166,7 @@ final class Owner {
             new Landing.Parts(
                 settings, recorder, placing, subscribing, settlements, ready, counters, time));
     this.reads = new EntryReads(window, fetcher, later);
-    Matchings matchings = new Matchings(beside, later::lookAgain);
+    Matchings matchings = new Matchings(placing, beside, later::lookAgain);
     this.mover =
         new Mover(
             reads,
@@ -205,24 +206,15 @@ final class Owner {
     this.sessions =
         new Sessions(recorder, dispatcher, subscribing, attempts, time, matchings::release, budget);
     later.sessions = sessions;
-    Receipts receipts = new Receipts(recorder, sessions, budget);
-    DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, hourRoom, placing, landing, time);
-    Transactions transactions =
-        new Transactions(
-            settings, state, settlements, placing, delayedRuns, matchings, landing, time);
+    DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, hourRoom, placing, time);
     this.intake =
         new Intake(
-            settings,
-            state,
             sessions,
-            settlements,
             time,
-            placing,
-            receipts,
-            transactions,
-            delayedRuns,
+            new Receipts(recorder, sessions, budget),
+            new LoneRuns(placing, delayedRuns, matchings, landing, later, time),
+            new Transactions(settlements, placing, delayedRuns, matchings, landing, attempts, time),
             landing,
-            attempts,
             later,
             matchings,
             work,
@@ -270,8 +262,6 @@ final class Owner {
                 recorder,
                 unforeseen,
                 dispatcher,
-                sessions,
-                settlements,
                 decisions,
                 placing,
                 overflow,
@@ -513,6 +503,11 @@ final class Owner {
     @Override
     public boolean admit(long bytes, boolean publishes) {
       return runner().admit(bytes, publishes);
+    }
+
+    @Override
+    public boolean admitSent(long bytes, boolean publishes) {
+      return runner().admitSent(bytes, publishes);
     }
 
     @Override

@@ -13,8 +13,6 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
 import io.lightmq.core.sessions.CommandQueue;
-import io.lightmq.core.sessions.Sessions;
-import io.lightmq.core.sessions.Settlements;
 import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.BatchBuilder;
 import io.lightmq.core.state.Counters;
@@ -70,8 +68,6 @@ final class ShardRunner implements Admission {
       Recorder recorder,
       Unforeseen unforeseen,
       Dispatcher dispatcher,
-      Sessions sessions,
-      Settlements settlements,
       DeliveryDecisions decisions,
       Placing placing,
       Overflow overflow,
@@ -222,7 +218,7 @@ final class ShardRunner implements Admission {
             .refuse(next, parts.unforeseen().refusal(thrown, "the room for it", before));
         continue;
       }
-      if (isLeading() && !admit(Math.min(room, parts.settings().maxBatchBytes()), false)) {
+      if (isLeading() && !admitSent(room, false)) {
         return;
       }
       others.remove();
@@ -299,6 +295,11 @@ final class ShardRunner implements Admission {
     }
     // What is appended beyond all room is never durable, and no checkpoint could free any.
     return left >= capacity / KEPT_FOR_TURNS;
+  }
+
+  @Override
+  public boolean admitSent(long bytes, boolean publishes) {
+    return admit(Math.min(bytes, parts.settings().maxBatchBytes()), publishes);
   }
 
   /** Ends a turn: appends, gives out, appends what that asked for, and answers. */

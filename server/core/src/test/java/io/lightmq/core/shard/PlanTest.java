@@ -8,6 +8,7 @@ import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
 import io.lightmq.core.intake.Intake;
 import io.lightmq.core.intake.Landing;
+import io.lightmq.core.intake.LoneRuns;
 import io.lightmq.core.intake.Plan;
 import io.lightmq.core.intake.Selecting;
 import io.lightmq.core.intake.Transactions;
@@ -221,9 +222,10 @@ class PlanTest {
     PeerSession session = ((Sessions) field(parts(), "sessions")).find(peer);
     boolean delayed =
         parts().placing().check(session, command.count(), command.messages().buffer()).delayed();
+    LoneRuns runs = (LoneRuns) field((Intake) field(parts(), "intake"), "runs");
     changesNothing(
         delayed ? Planned.DELAYED_RUN : Planned.RUN,
-        () -> ((Intake) field(parts(), "intake")).plan(session, session.link(), command));
+        () -> runs.plan(session, session.link(), command));
     h.broker.submit(command);
     number = Math.max(number, command.number());
   }
