@@ -17,8 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,16 +29,28 @@ final class Inbox {
     T convert(LightmqMessage message) throws JMSException;
   }
 
-  /** Says what {@code Message.acknowledge} does with a message. */
-  interface Acknowledgers {
-    LightmqMessage.Acknowledger of(Arrived message);
+  /** Whose inbox it is: a session, or a consumer of a connection. */
+  interface Owner {
+    /** The name of its threads. */
+    String name();
+
+    /** What {@code Message.acknowledge} does with a message. */
+    LightmqMessage.Acknowledger acknowledger(Arrived message);
+
+    /** The name of its current transaction. */
+    String transaction();
+
+    /** Tells the connection's exception listener. */
+    void tell(JMSException failure);
+
+    /** Whether the calling thread runs a listener of the connection. */
+    boolean isInListener();
   }
 
   private final AckMode mode;
   private final BrokerLink link;
   private final Messages messages;
-  private final Acknowledgers acknowledgers;
-  private final Supplier<String> transaction;
+  private final Owner owner;
   private final Gate gate;
   private final List<ConsumerQueue> consumers = new CopyOnWriteArrayList<>();
   private final HandedOver handedOver;
@@ -56,10 +66,7 @@ final class Inbox {
    * The receiving half of one session.
    *
    * @param sessionId of the broker's session that its consumers belong to
-   * @param transaction names the session's current transaction
-   * @param tell tells the connection's exception listener
    * @param refusals of the session
-   * @param inListener whether the calling thread runs a listener of the connection
    */
   Inbox(
       AckMode mode,
@@ -67,25 +74,21 @@ final class Inbox {
       int sessionId,
       Messages messages,
       ClientSettings settings,
-      String threadName,
-      Acknowledgers acknowledgers,
-      Supplier<String> transaction,
-      Consumer<JMSException> tell,
-      Refusals refusals,
-      BooleanSupplier inListener) {
+      Owner owner,
+      Refusals refusals) {
     this.mode = mode;
-    this.gate = new Gate(inListener);
     this.link = link;
     this.messages = messages;
-    this.acknowledgers = acknowledgers;
-    this.transaction = transaction;
+    this.owner = owner;
+    this.gate = new Gate(owner::isInListener);
     int requestTimeoutMillis = settings.link().timeouts().requestMillis();
     this.handedOver = new HandedOver(mode, gate);
     this.acknowledging = new Acknowledging(mode, link, gate);
     this.begun = new Begun(mode, link, sessionId);
     this.returns = new Returning(mode, link, gate, handedOver, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
-    this.listening = new Listening(this, gate, mode, consumers, threadName, tell, refusals);
+    this.listening =
+        new Listening(this, gate, mode, consumers, owner.name(), owner::tell, refusals);
     this.feeding = new Feeding(this, link, gate, handedOver, receiving, returns);
   }
 
@@ -326,8 +329,8 @@ final class Inbox {
           messages.received(
               arrived.entry(),
               arrived.deliveries(),
-              mode == AckMode.TRANSACTED ? transaction.get() : null);
-      message.onAcknowledge(acknowledgers.of(arrived));
+              mode == AckMode.TRANSACTED ? owner.transaction() : null);
+      message.onAcknowledge(owner.acknowledger(arrived));
       return message;
     } catch (MalformedMessageException e) {
       throw Messages.damaged(e);

@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.message.LightmqMessage;
 import io.lightmq.client.message.Messages;
 import io.lightmq.wire.Frame;
 import jakarta.jms.ConnectionConsumer;
@@ -64,12 +65,8 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
                 connection.destinations(),
                 connection.settings().jmsx()),
             connection.settings(),
-            "connection-consumer",
-            message -> () -> {},
-            () -> "",
-            connection::tell,
-            new Refusals(connection.limit()),
-            connection::isInListener);
+            new Feeder(connection),
+            new Refusals(connection.limit()));
     this.consumers =
         new SessionConsumers(connection, inbox, AckMode.CLIENT, sessionId, this::closeInBroker);
     this.queue = opening.open(consumers);
@@ -274,5 +271,33 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
   /** What one of a queue, or of a plain subscription, consumes. */
   static Opening of(Destination destination, Frame.Subscribe kind, @Nullable String selector) {
     return consumers -> consumers.open(destination, kind, null, selector, false);
+  }
+
+  /** What its inbox asks of it: it acknowledges nothing, the sessions of the pool do. */
+  private record Feeder(LightmqConnection connection) implements Inbox.Owner {
+    @Override
+    public String name() {
+      return "connection-consumer";
+    }
+
+    @Override
+    public LightmqMessage.Acknowledger acknowledger(Arrived message) {
+      return () -> {};
+    }
+
+    @Override
+    public String transaction() {
+      return "";
+    }
+
+    @Override
+    public void tell(JMSException failure) {
+      connection.tell(failure);
+    }
+
+    @Override
+    public boolean isInListener() {
+      return connection.isInListener();
+    }
   }
 }

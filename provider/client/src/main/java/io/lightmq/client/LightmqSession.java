@@ -68,19 +68,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     String name = "session-" + STARTED.incrementAndGet();
     this.messages = new Messages(settings.trust(), connection.destinations(), settings.jmsx());
     Refusals refusals = new Refusals(connection.limit());
-    this.inbox =
-        new Inbox(
-            mode,
-            link,
-            id,
-            messages,
-            settings,
-            name,
-            this::acknowledger,
-            this::transaction,
-            connection::tell,
-            refusals,
-            connection::isInListener);
+    this.inbox = new Inbox(mode, link, id, messages, settings, new Receiver(name), refusals);
     this.consumers = new SessionConsumers(connection, inbox, mode, id, () -> {});
     this.browsers = new SessionBrowsers(connection, id, messages);
     this.completions =
@@ -99,7 +87,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             this::transaction);
     this.settling = new Settling(mode, link, id, inbox, outbound, refusals);
     this.ending =
-        new SessionEnd(this, connection, id, inbox, completions, refusals, consumers, browsers);
+        new SessionEnd(this, connection, inbox, completions, refusals, consumers, browsers);
   }
 
   /** The name of the current transaction, unique among all links. */
@@ -107,20 +95,54 @@ final class LightmqSession implements QueueSession, TopicSession {
     return link.id() + ":" + id + ":" + settling.transaction();
   }
 
-  /** What {@code Message.acknowledge} does with a message of this session. */
-  private LightmqMessage.Acknowledger acknowledger(Arrived message) {
-    if (mode != AckMode.INDIVIDUAL) {
-      return this::acknowledge;
+  /** What its inbox asks of it. */
+  private final class Receiver implements Inbox.Owner {
+    private final String name;
+
+    Receiver(String name) {
+      this.name = name;
     }
-    Arrived place = message.placeOnly();
-    return () -> {
-      requireOpen();
-      settling.acknowledge(place);
-    };
+
+    @Override
+    public String name() {
+      return name;
+    }
+
+    @Override
+    public LightmqMessage.Acknowledger acknowledger(Arrived message) {
+      if (mode != AckMode.INDIVIDUAL) {
+        return LightmqSession.this::acknowledge;
+      }
+      Arrived place = message.placeOnly();
+      return () -> {
+        requireOpen();
+        settling.acknowledge(place);
+      };
+    }
+
+    @Override
+    public String transaction() {
+      return LightmqSession.this.transaction();
+    }
+
+    @Override
+    public void tell(JMSException failure) {
+      connection.tell(failure);
+    }
+
+    @Override
+    public boolean isInListener() {
+      return connection.isInListener();
+    }
   }
 
   static void checkMode(int mode) throws JMSException {
     AckMode.of(mode);
+  }
+
+  /** Its number in the broker. */
+  int id() {
+    return id;
   }
 
   Inbox inbox() {

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 final class SessionEnd {
   private final LightmqSession session;
   private final LightmqConnection connection;
-  private final int id;
   private final Inbox inbox;
   private final Completions completions;
   private final Refusals refusals;
@@ -24,7 +23,6 @@ final class SessionEnd {
   SessionEnd(
       LightmqSession session,
       LightmqConnection connection,
-      int id,
       Inbox inbox,
       Completions completions,
       Refusals refusals,
@@ -32,7 +30,6 @@ final class SessionEnd {
       SessionBrowsers browsers) {
     this.session = session;
     this.connection = connection;
-    this.id = id;
     this.inbox = inbox;
     this.completions = completions;
     this.refusals = refusals;
@@ -112,7 +109,7 @@ final class SessionEnd {
         consumers.forget();
         browsers.forget();
       } finally {
-        closedInBroker = connection.link().closeSession(id);
+        closedInBroker = connection.link().closeSession(session.id());
       }
     }
   }

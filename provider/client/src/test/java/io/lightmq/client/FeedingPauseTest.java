@@ -61,14 +61,8 @@ class FeedingPauseTest {
             1,
             new Messages(settings.trust(), destinations, settings.jmsx()),
             settings,
-            "unused",
-            place -> () -> {},
-            () -> "",
-            failure -> {
-              throw new AssertionError(failure);
-            },
-            new Refusals(new PassingLimit()),
-            () -> false);
+            new NoSession(),
+            new Refusals(new PassingLimit()));
     queue = new ConsumerQueue(1, inbox, AckMode.AUTO, link, settings, over -> {});
     inbox.add(queue);
     inbox.start();

@@ -63,14 +63,8 @@ class PassingLimitTest {
             1,
             new Messages(settings.trust(), destinations, settings.jmsx()),
             settings,
-            "unused",
-            place -> () -> {},
-            () -> "",
-            failure -> {
-              throw new AssertionError(failure);
-            },
-            refusals,
-            () -> false);
+            new NoSession(),
+            refusals);
     queue = new ConsumerQueue(1, inbox, AckMode.AUTO, link, settings, over -> {});
     inbox.add(queue);
     inbox.start();

@@ -49,21 +49,7 @@ final class Races {
   private Settled received(AckMode mode) throws JMSException {
     places.set(0);
     Refusals refusals = new Refusals(new PassingLimit());
-    Inbox inbox =
-        new Inbox(
-            mode,
-            link,
-            1,
-            messages,
-            settings,
-            "unused",
-            place -> () -> {},
-            () -> "",
-            failure -> {
-              throw new AssertionError(failure);
-            },
-            refusals,
-            () -> false);
+    Inbox inbox = new Inbox(mode, link, 1, messages, settings, new NoSession(), refusals);
     ConsumerQueue queue = new ConsumerQueue(1, inbox, mode, link, settings, over -> {});
     inbox.add(queue);
     inbox.start();
