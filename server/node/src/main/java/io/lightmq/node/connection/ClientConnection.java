@@ -272,25 +272,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             connectionId,
             principal.name(),
             manages,
-            door.settings().sizes().outboundBytes(),
-            door.settings().maxFrameBytes(),
+            door.settings(),
             door.deliveries(),
             this);
     CreditLine credit = door.credit().open();
-    ClientFrames requests =
-        new ClientFrames(
-            door.settings(),
-            rights,
-            outbound,
-            credit,
-            door.commits(),
-            door.decoded(),
-            channel.alloc(),
-            door.shard(),
-            door.verbs(),
-            door.heap(),
-            door.open(),
-            this);
+    ClientFrames requests = new ClientFrames(door, rights, outbound, credit, channel.alloc(), this);
     gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
     session = new Session(outbound, credit, requests, features);

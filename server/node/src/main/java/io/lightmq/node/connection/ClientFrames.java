@@ -100,32 +100,26 @@ final class ClientFrames {
   }
 
   ClientFrames(
-      ConnectionSettings settings,
+      Door door,
       Rights rights,
       Peer peer,
       CreditLine credit,
-      FrameBudget commits,
-      FrameBudget decoded,
       ByteBufAllocator allocator,
-      Consumer<Command> shard,
-      NodeVerbs verbs,
-      ConnectionHeap heap,
-      OpenRequests all,
       Wakes wakes) {
-    this.settings = settings;
+    this.settings = door.settings();
     this.rights = rights;
     this.peer = peer;
     this.credit = credit;
-    this.commits = commits;
-    this.decoded = decoded;
+    this.commits = door.commits();
+    this.decoded = door.decoded();
     this.allocator = allocator;
-    this.shard = shard;
-    this.verbs = verbs;
+    this.shard = door.shard();
+    this.verbs = door.verbs();
     this.wakes = wakes;
-    this.all = all;
+    this.resources = new Resources(settings, door.heap());
+    this.all = door.open();
     this.share = all.share(settings.counts().openRequests());
     this.floor = Math.min(share, OpenRequests.FLOOR);
-    this.resources = new Resources(settings, heap);
   }
 
   /** Whether so much is under way that nothing more is to be read. */

@@ -172,16 +172,15 @@ final class Outbound implements Peer {
       long connectionId,
       String userName,
       boolean manages,
-      int outboundBytes,
-      int maxFrameBytes,
+      ConnectionSettings settings,
       DeliveryBudget budget,
       Events events) {
     this.channel = channel;
     this.connectionId = connectionId;
     this.userName = userName;
     this.manages = manages;
-    this.outboundBytes = outboundBytes;
-    this.maxFrameBytes = maxFrameBytes;
+    this.outboundBytes = settings.sizes().outboundBytes();
+    this.maxFrameBytes = settings.maxFrameBytes();
     this.budget = budget;
     this.events = events;
   }
