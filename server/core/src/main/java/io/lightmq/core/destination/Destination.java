@@ -287,14 +287,7 @@ public final class Destination {
     }
     Subscription opened =
         new Subscription(
-            subscriptionId,
-            this,
-            subscriptionKind,
-            clientId,
-            subscriptionName,
-            interest,
-            filter(interest),
-            memory);
+            subscriptionId, this, subscriptionKind, clientId, subscriptionName, interest, memory);
     add(opened);
     return opened;
   }

@@ -51,7 +51,6 @@ public final class Subscription {
       @Nullable String clientId,
       @Nullable String name,
       Interest interest,
-      @Nullable Filter filter,
       OffHeap memory) {
     this.id = id;
     this.destination = destination;
@@ -59,7 +58,7 @@ public final class Subscription {
     this.clientId = clientId;
     this.name = name;
     this.interest = interest;
-    this.filter = filter;
+    this.filter = destination.filter(interest);
     this.memory = memory;
     this.view = new View(this);
     this.views = new Views(this, memory);

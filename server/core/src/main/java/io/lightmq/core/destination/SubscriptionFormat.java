@@ -77,8 +77,7 @@ final class SubscriptionFormat {
     String owner = (flags & 16) != 0 ? in.readUTF() : null;
     Interest interest = new Interest(selector, (flags & 4) != 0, 0);
     Subscription subscription =
-        new Subscription(
-            id, destination, kind, clientId, name, interest, destination.filter(interest), memory);
+        new Subscription(id, destination, kind, clientId, name, interest, memory);
     subscription.owned(owner);
     for (DurableLane lane : destination.durableLanes()) {
       subscription.cursor(lane).decode(in);

@@ -7,8 +7,6 @@ import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal.Batch;
 import io.lightmq.spi.Mark;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * The batch of the current turn while it grows in the window, with the effects that wait for it.
@@ -19,8 +17,7 @@ public final class BatchBuilder implements RecordWriter.Sink, BatchBytes {
   public static final int FULL_BYTES = 1 << 20;
 
   private final Window window;
-  private List<Runnable> onWritten = new ArrayList<>();
-  private List<Runnable> onDurable = new ArrayList<>();
+  private BatchEffects effects = new BatchEffects();
   private long begin = -1;
   private boolean startsEpoch;
   private boolean wantsForce;
@@ -93,12 +90,8 @@ public final class BatchBuilder implements RecordWriter.Sink, BatchBytes {
     if (begin < 0) {
       throw new IllegalStateException("an effect waits for a batch that has no record");
     }
-    if (mark == Mark.WRITTEN) {
-      onWritten.add(effect);
-    } else {
-      onDurable.add(effect);
-      wantsForce = true;
-    }
+    effects.add(mark, effect);
+    wantsForce |= mark == Mark.DURABLE;
   }
 
   /** Ends the batch, padded to a multiple of its header. */
@@ -112,14 +105,12 @@ public final class BatchBuilder implements RecordWriter.Sink, BatchBytes {
             window.slices(begin, length),
             startsEpoch,
             wantsForce,
-            onWritten,
-            onDurable,
+            effects,
             observer);
     begin = -1;
     startsEpoch = false;
     wantsForce = false;
-    onWritten = new ArrayList<>();
-    onDurable = new ArrayList<>();
+    effects = new BatchEffects();
     return batch;
   }
 }

@@ -1,8 +1,8 @@
 package io.lightmq.core.state;
 
 import io.lightmq.spi.Journal;
+import io.lightmq.spi.Mark;
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /**
  * The records of one turn on their way through the journal, with the answers that they release.
@@ -24,8 +24,7 @@ public final class ShardBatch implements Journal.Batch {
   private final ByteBuffer[] bytes;
   private final boolean startsEpoch;
   private final boolean wantsForce;
-  private final List<Runnable> onWritten;
-  private final List<Runnable> onDurable;
+  private final BatchEffects effects;
   private final Observer observer;
 
   ShardBatch(
@@ -34,16 +33,14 @@ public final class ShardBatch implements Journal.Batch {
       ByteBuffer[] bytes,
       boolean startsEpoch,
       boolean wantsForce,
-      List<Runnable> onWritten,
-      List<Runnable> onDurable,
+      BatchEffects effects,
       Observer observer) {
     this.offset = offset;
     this.length = length;
     this.bytes = bytes;
     this.startsEpoch = startsEpoch;
     this.wantsForce = wantsForce;
-    this.onWritten = onWritten;
-    this.onDurable = onDurable;
+    this.effects = effects;
     this.observer = observer;
   }
 
@@ -75,19 +72,19 @@ public final class ShardBatch implements Journal.Batch {
   /** The receipts that wait for the force; what the shard itself waits for sends nothing new. */
   @Override
   public int waiters() {
-    return onDurable.size();
+    return effects.count(Mark.DURABLE);
   }
 
   @Override
   public void written() {
-    onWritten.forEach(Runnable::run);
+    effects.run(Mark.WRITTEN);
     observer.marksMoved();
   }
 
   @Override
   public void completed(Journal.Outcome outcome) {
     if (outcome == Journal.Outcome.DONE) {
-      onDurable.forEach(Runnable::run);
+      effects.run(Mark.DURABLE);
     }
     observer.ended(outcome);
   }
