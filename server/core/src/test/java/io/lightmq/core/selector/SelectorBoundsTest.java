@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -188,12 +189,7 @@ class SelectorBoundsTest {
   void aSelectorTakesAtMost64BytesOfHeapForACharacter(String pattern)
       throws InvalidSelectorException {
     for (String end : List.of("%", "")) {
-      String condition = "a LIKE '%" + pattern + end + "'";
-      StringBuilder longest = new StringBuilder(condition);
-      while (parses(longest + " OR " + condition)) {
-        longest.append(" OR ").append(condition);
-      }
-      String text = longest.toString();
+      String text = asOftenAsItMayBe("a LIKE '%" + pattern + end + "'");
       int count = Math.max(10, 1_000_000 / text.length());
       List<Selector> kept = new ArrayList<>(count);
       long before = usedHeap();
@@ -203,6 +199,29 @@ class SelectorBoundsTest {
       long used = usedHeap() - before;
       assertThat(used / kept.size()).as("%d chars", text.length()).isLessThan(64L * text.length());
     }
+  }
+
+  /** A selector that has a condition as often as one may. */
+  private static String asOftenAsItMayBe(String condition) {
+    int most = 1;
+    int tooMany = 2;
+    while (parses(repeated(condition, tooMany))) {
+      most = tooMany;
+      tooMany *= 2;
+    }
+    while (tooMany - most > 1) {
+      int middle = (most + tooMany) / 2;
+      if (parses(repeated(condition, middle))) {
+        most = middle;
+      } else {
+        tooMany = middle;
+      }
+    }
+    return repeated(condition, most);
+  }
+
+  private static String repeated(String condition, int times) {
+    return String.join(" OR ", Collections.nCopies(times, condition));
   }
 
   private static boolean parses(String text) {
