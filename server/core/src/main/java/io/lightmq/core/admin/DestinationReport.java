@@ -70,7 +70,7 @@ public final class DestinationReport {
 
   /** How group buckets are spread, in a destination with groups. */
   private static void showGroups(Subscription subscription, JsonWriter json) {
-    List<GroupUse> uses = subscription.views().keyUse();
+    List<GroupUse> uses = subscription.views().groupUse();
     if (uses.isEmpty()) {
       return;
     }

@@ -92,7 +92,6 @@ public final class Destination {
     return name;
   }
 
-  /** Its kind. */
   public DestinationKind kind() {
     return name.kind();
   }
@@ -129,8 +128,8 @@ public final class Destination {
 
   /** The lane of what lives in memory only and has a priority; made if it was never used. */
   public UnloggedLane unlogged(int priority) {
-    UnloggedLane lane = lanes.findSwift(priority);
-    return lane != null ? lane : came(lanes.addSwift(priority));
+    UnloggedLane lane = lanes.findUnlogged(priority);
+    return lane != null ? lane : came(lanes.addUnlogged(priority));
   }
 
   /** What the lanes would take that messages of some priorities need and that are not there. */
@@ -138,7 +137,7 @@ public final class Destination {
     long bytes = 0;
     for (int rest = priorities; rest != 0; rest &= rest - 1) {
       int priority = Integer.numberOfTrailingZeros(rest);
-      Lane lane = persistent ? lanes.findDurable(priority) : lanes.findSwift(priority);
+      Lane lane = persistent ? lanes.findDurable(priority) : lanes.findUnlogged(priority);
       bytes += lane == null ? laneBytes() : 0;
     }
     return bytes;

@@ -46,7 +46,7 @@ final class Lanes {
     return find(durable, LaneCode.durable(priority));
   }
 
-  @Nullable UnloggedLane findSwift(int priority) {
+  @Nullable UnloggedLane findUnlogged(int priority) {
     return find(unlogged, LaneCode.unlogged(priority));
   }
 
@@ -66,7 +66,7 @@ final class Lanes {
     return lane;
   }
 
-  UnloggedLane addSwift(int priority) {
+  UnloggedLane addUnlogged(int priority) {
     UnloggedLane lane =
         new UnloggedLane(destination, awaiting, LaneCode.unlogged(priority), memory, store);
     unlogged = with(unlogged, lane);
@@ -83,7 +83,7 @@ final class Lanes {
   /** The strongest mark that anything of a priority waits for, or null. */
   @Nullable Mark awaited(int priority) {
     DurableLane before = findDurable(priority);
-    UnloggedLane beside = findSwift(priority);
+    UnloggedLane beside = findUnlogged(priority);
     return strongest(
         before == null ? null : before.awaited(), beside == null ? null : beside.awaited());
   }

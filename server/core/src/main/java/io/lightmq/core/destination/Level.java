@@ -22,7 +22,7 @@ final class Level {
   private long unloggedAt;
 
   private long nextDurable = NONE;
-  private long nextSwift = NONE;
+  private long nextUnlogged = NONE;
 
   void add(Cursor cursor, @Nullable Sifted sifted) {
     if (LaneCode.isDurable(cursor.lane.code())) {
@@ -51,7 +51,7 @@ final class Level {
     if (slow == null || fast == null) {
       return slow == null ? fast : slow;
     }
-    return (slow.keys == null ? nextSwift == NONE : isFirst(fast, slow)) ? fast : slow;
+    return (slow.keys == null ? nextUnlogged == NONE : isFirst(fast, slow)) ? fast : slow;
   }
 
   /** Whether what is to be looked at of the unlogged lane comes before that of the durable one. */
@@ -111,16 +111,16 @@ final class Level {
     GroupLane fastKeys = unloggedSifted == null ? null : unloggedSifted.keys;
     if (fast != null) {
       if (fast.ready() == 0) {
-        nextSwift = NONE;
+        nextUnlogged = NONE;
       } else {
-        nextSwift =
+        nextUnlogged =
             fastKeys != null
                 ? fastKeys.next(keys, withLoose)
                 : deliverable(fast, unloggedSifted, unloggedAt);
       }
-      unloggedAt = nextSwift == NONE ? unloggedAt : nextSwift;
+      unloggedAt = nextUnlogged == NONE ? unloggedAt : nextUnlogged;
     }
-    return nextDurable != NONE || nextSwift != NONE;
+    return nextDurable != NONE || nextUnlogged != NONE;
   }
 
   /** How many free messages follow one another from one that {@link #find} found on. */
@@ -156,8 +156,8 @@ final class Level {
   }
 
   /** The first free sequence of the unlogged lane that {@link #find} found, or {@link #NONE}. */
-  long nextSwift() {
-    return nextSwift;
+  long nextUnlogged() {
+    return nextUnlogged;
   }
 
   private static long deliverable(Cursor cursor, @Nullable Sifted sifted, long position) {

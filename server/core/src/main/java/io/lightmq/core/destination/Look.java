@@ -27,7 +27,7 @@ public final class Look {
       return cursor == null ? NONE : next(cursor, durableAt, durableEnd);
     }
 
-    long nextSwift() {
+    long nextUnlogged() {
       Cursor cursor = unlogged;
       return cursor == null ? NONE : next(cursor, unloggedAt, unloggedEnd);
     }
@@ -108,7 +108,7 @@ public final class Look {
 
   private boolean next(Span span, int most) {
     long d = span.nextDurable();
-    long v = span.nextSwift();
+    long v = span.nextUnlogged();
     Cursor durable = span.durable;
     Cursor unlogged = span.unlogged;
     if (unlogged == null || v == NONE) {

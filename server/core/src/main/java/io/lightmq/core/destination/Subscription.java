@@ -140,7 +140,6 @@ public final class Subscription {
     return destination;
   }
 
-  /** Its kind. */
   public SubscriptionKind kind() {
     return kind;
   }

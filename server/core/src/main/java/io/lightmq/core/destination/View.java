@@ -190,7 +190,7 @@ public final class View {
 
   private boolean find(Level level, int most, Subscription.Touches touches) {
     long d = level.nextDurable();
-    long v = level.nextSwift();
+    long v = level.nextUnlogged();
     Cursor durable = level.durable();
     Cursor unlogged = level.unlogged();
     if (unlogged == null || v == NONE) {

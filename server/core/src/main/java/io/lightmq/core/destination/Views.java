@@ -90,7 +90,7 @@ public final class Views {
   }
 
   /** How group buckets are spread, for each selector and for consumers without one; none if not. */
-  public List<GroupUse> keyUse() {
+  public List<GroupUse> groupUse() {
     if (plain == null) {
       return List.of();
     }

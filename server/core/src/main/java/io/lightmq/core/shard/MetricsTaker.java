@@ -214,7 +214,7 @@ final class MetricsTaker {
     long age = oldest == 0 ? 0 : Math.max(0, time.millis() - oldest);
     long newest = Math.max(newestMillis(destination, published), oldest);
     String name = subscription.name();
-    List<GroupUse> groups = subscription.views().keyUse();
+    List<GroupUse> groups = subscription.views().groupUse();
     return new BrokerMetrics.SubscriptionUse(
         name == null ? "" : name,
         lower(subscription.kind()),
