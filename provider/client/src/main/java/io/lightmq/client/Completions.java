@@ -55,11 +55,11 @@ final class Completions {
   private final long closeMillis;
   private final int sendTimeoutMillis;
   private final long maxBytes;
+  private final Refusals refusals;
+  private final BooleanSupplier inListener;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final ArrayDeque<Pending> pending = new ArrayDeque<>();
-  private final BooleanSupplier inListener;
-  private final Refusals refusals;
   private boolean ending;
   private volatile boolean awaitedInVain;
   private boolean closed;
@@ -78,12 +78,12 @@ final class Completions {
    */
   Completions(
       String threadName, LinkSettings settings, Refusals refusals, BooleanSupplier inListener) {
-    this.refusals = refusals;
-    this.inListener = inListener;
     this.threadName = threadName;
     this.closeMillis = settings.timeouts().requestMillis();
     this.sendTimeoutMillis = settings.timeouts().sendMillis();
     this.maxBytes = settings.batching().maxUnconfirmedBytes();
+    this.refusals = refusals;
+    this.inListener = inListener;
   }
 
   /** Whether the calling thread is the one that runs completion listeners. */

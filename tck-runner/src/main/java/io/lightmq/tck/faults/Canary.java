@@ -34,8 +34,8 @@ final class Canary implements AutoCloseable {
   private final Connection sending;
   private final Connection receiving;
   private final Thread sender;
-  private final EventLog events;
   private final long pauseMillis;
+  private final EventLog events;
   private final long drainMillis;
   private volatile boolean over;
   private volatile int era;
@@ -56,9 +56,9 @@ final class Canary implements AutoCloseable {
    * @param drainMillis for how long what was confirmed may be on its way after the last send
    */
   Canary(String uri, long pauseMillis, EventLog events, long drainMillis) throws JMSException {
-    this.drainMillis = drainMillis;
-    this.events = events;
     this.pauseMillis = pauseMillis;
+    this.events = events;
+    this.drainMillis = drainMillis;
     LightmqConnectionFactory factory =
         new LightmqConnectionFactory(uri + "?initialReconnectAttempts=10");
     receiving = factory.createConnection();

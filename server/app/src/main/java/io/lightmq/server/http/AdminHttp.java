@@ -31,9 +31,9 @@ public final class AdminHttp implements AutoCloseable {
   private final Streams streams;
 
   private AdminHttp(Channel listener, Seats seats, Streams streams) {
-    this.streams = streams;
     this.listener = listener;
     this.seats = seats;
+    this.streams = streams;
   }
 
   /**

@@ -53,11 +53,11 @@ final class GroupLane {
    * @param loose what is known to match, all of it without a key
    * @param since everything below matches, without being in that set, and has no key
    */
-  GroupLane(Cursor cursor, SequenceSet loose, long since, OffHeap memory) {
+  GroupLane(Cursor cursor, OffHeap memory, SequenceSet loose, long since) {
     this.cursor = cursor;
+    this.memory = memory;
     this.loose = loose;
     this.since = since;
-    this.memory = memory;
     this.codes = new BlockTable(memory, 0);
     this.looseReady = true;
   }

@@ -112,7 +112,7 @@ final class Sifted {
 
   /** From now on messages have keys; what is known to match, and all below a sequence, has none. */
   void spread(GroupBuckets views, long since, OffHeap memory) {
-    GroupLane made = new GroupLane(cursor, matches, since, memory);
+    GroupLane made = new GroupLane(cursor, memory, matches, since);
     keys = made;
     views.add(made);
   }

@@ -125,11 +125,11 @@ public final class Retries implements TurnPart {
       TurnTime time,
       Executor nextTurn,
       Unforeseen unforeseen) {
-    this.nextTurn = nextTurn;
-    this.unforeseen = unforeseen;
     this.mover = mover;
     this.subscribing = subscribing;
     this.time = time;
+    this.nextTurn = nextTurn;
+    this.unforeseen = unforeseen;
   }
 
   /** How many more letters may be added. */

@@ -20,9 +20,9 @@ final class ThreadLoop implements Loop, AutoCloseable {
 
   private final Mailbox mailbox;
   private final Timers timers = new Timers();
-  private final int maxTasks;
   private final Clock clock;
   private final FatalHandler fatal;
+  private final int maxTasks;
   private final Thread thread;
   private final TurnWatch watch;
   private volatile boolean closing;

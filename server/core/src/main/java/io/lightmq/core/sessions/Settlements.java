@@ -79,9 +79,9 @@ public final class Settlements {
   private final Ready ready;
 
   public Settlements(ShardState state, TurnTime time, Ready ready) {
-    this.ready = ready;
     this.state = state;
     this.time = time;
+    this.ready = ready;
   }
 
   /**

@@ -271,8 +271,8 @@ class GroupBucketsTest {
     lane.entry(first, 4096, 100, 0);
     lane.show();
     Cursor cursor = subscription.cursors().iterator().next();
-    GroupLane ranges = new GroupLane(cursor, new SequenceSet(memory), 0, memory);
-    GroupLane singles = new GroupLane(cursor, new SequenceSet(memory), 0, memory);
+    GroupLane ranges = new GroupLane(cursor, memory, new SequenceSet(memory), 0);
+    GroupLane singles = new GroupLane(cursor, memory, new SequenceSet(memory), 0);
     Random random = new Random(3);
     for (int i = 0; i < count; i++) {
       int code = i >> 14 == 1 ? GroupScan.LOOSE : random.nextInt(GroupScan.BUCKETS + 1);

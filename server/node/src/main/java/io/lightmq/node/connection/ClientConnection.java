@@ -95,12 +95,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       InboundGate gate,
       PeerLog peerLog,
       long connectionId) {
-    this.places = places;
     this.channel = channel;
-    this.peerLog = peerLog;
     this.door = door;
+    this.places = places;
     this.decoder = decoder;
     this.gate = gate;
+    this.peerLog = peerLog;
     this.pause = new ReadPause(channel, this::carryOutRest);
     decoder.holdWhile(pause::stopsFrames);
     this.stallWatch = new StallWatch(channel);

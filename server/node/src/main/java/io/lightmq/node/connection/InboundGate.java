@@ -96,11 +96,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       FrameBudget requests,
       FrameBudget decoded,
       DecodeTurns turns) {
-    this.decoded = decoded;
-    this.turns = turns;
     this.maxFrameBytes = maxFrameBytes;
     this.commits = commits;
     this.requests = requests;
+    this.decoded = decoded;
+    this.turns = turns;
   }
 
   /**
