@@ -200,7 +200,7 @@ public final class PlantedSeams {
     public @Nullable Mark carryOut(Plan plan) {
       Mark mark = super.carryOut(plan);
       if (link != null && !plan.isMove()) {
-        parts.state().links().takenUnlogged(link, number);
+        parts.recorder().state().links().takenUnlogged(link, number);
         link = null;
       }
       return mark;
