@@ -95,8 +95,9 @@ public final class Broker implements AutoCloseable {
   }
 
   /**
-   * The shard epoch that began when this node began to lead, the last time: unique among all starts
-   * and all leaders, so connection ids may begin with it. 0 before the first.
+   * The shard epoch that began when this node began to lead, the last time that the record of it
+   * became durable: unique among all starts and all leaders, so connection ids may begin with it. 0
+   * before the first. Any thread.
    */
   public long epoch() {
     return shard.epoch();

@@ -41,6 +41,7 @@ final class Replica implements Checkpoints.Applied {
   private final long snapshotMillis;
   private ShardState state;
   private long applied;
+  private long recoveredTo;
   private boolean replayed;
   private boolean followed;
 
@@ -114,6 +115,7 @@ final class Replica implements Checkpoints.Applied {
       replica.restore(loaded.snapshot().get());
     }
     replica.applied = feed.replay(replica.applied, replica::apply);
+    replica.recoveredTo = replica.applied;
     if (member.identity().used() && loaded.snapshot().isEmpty() && !replica.replayed) {
       throw new IOException(
           "this store was used and is empty now: neither a snapshot nor a record is left in"
@@ -185,6 +187,14 @@ final class Replica implements Checkpoints.Applied {
   @Override
   public long applied() {
     return applied;
+  }
+
+  /**
+   * Behind the last batch that was shown when this recovered. The journal may tell of what is below
+   * once more, which it told while there was no replica; of nothing else that was applied.
+   */
+  long recoveredTo() {
+    return recoveredTo;
   }
 
   /** Whether anything was applied that was not in the snapshot. */

@@ -175,7 +175,7 @@ final class Shard implements ShardBatch.Observer {
           "the journal tells of a batch at " + offset + " while the shard is " + life);
     }
     Replica there = replica();
-    if (offset < there.applied()) {
+    if (offset < there.recoveredTo()) {
       return; // it was shown when the state was built again
     }
     if (offset != there.applied()) {
@@ -190,8 +190,8 @@ final class Shard implements ShardBatch.Observer {
       return; // it closes, or has failed
     }
     Replica there = replica();
-    if (from < there.applied()) {
-      return; // another one has led meanwhile, which is told next
+    if (from < there.recoveredTo()) {
+      return; // another one has led while the state was built again, which is told next
     }
     if (from != there.applied()) {
       throw new IllegalStateException(
@@ -204,12 +204,16 @@ final class Shard implements ShardBatch.Observer {
     made.metrics().show(shownDestinations);
     made.metrics().disk(disk);
     owner = made;
-    leadEpoch = there.state().epoch() + 1;
-    made.start(this::isUsed);
+    long began = there.state().epoch() + 1;
+    made.start(() -> hasBegun(began));
   }
 
-  /** The first record is durable: from now on this store must not be found empty. */
-  private void isUsed() {
+  /**
+   * The first record of an owner is durable: from now on this store must not be found empty, and
+   * nobody else begins the same shard epoch, as the next one does if the record is lost.
+   */
+  private void hasBegun(long shardEpoch) {
+    leadEpoch = shardEpoch;
     try {
       member.identity().markUsed(); // once in the life of a store, and before anybody is served
       ready.complete(null);
@@ -279,7 +283,7 @@ final class Shard implements ShardBatch.Observer {
     return failure;
   }
 
-  /** The shard epoch of the newest owner here; 0 before the first. */
+  /** The newest shard epoch that durably began here; 0 before the first. */
   long epoch() {
     return leadEpoch;
   }

@@ -88,14 +88,13 @@ public final class PairedBrokers {
     }
     Node next = nodes.get(random.nextInt(nodes.size()));
     leader = next;
-    long before = next.broker.epoch();
     if (random.nextBoolean()) {
       next.member.lead();
-      of.loops.runUntil(() -> next.broker.epoch() > before);
+      of.loops.runUntil(() -> leads(next));
     } else {
       of.loops.runUntilIdle();
       next.member.lead();
-      of.loops.runUntil(() -> next.broker.epoch() > before && next.member.pending() == 0);
+      of.loops.runUntil(() -> leads(next) && next.member.pending() == 0);
     }
     for (Node each : nodes) {
       if (each != next) {
@@ -106,6 +105,30 @@ public final class PairedBrokers {
       }
     }
     return next.broker;
+  }
+
+  /**
+   * Whether a leadership has begun. A shard epoch does not tell: the same one begins again if its
+   * record was lost with the leadership before.
+   */
+  private boolean leads(Node node) {
+    Throwable failed = failure();
+    if (failed != null) {
+      throw new AssertionError("a shard has ended: " + failed, failed);
+    }
+    if (!node.member.hasHeardThatItLeads()) {
+      return false;
+    }
+    if (node.broker.life() != Life.LEADING) {
+      throw new AssertionError(
+          "a shard was told that it leads from "
+              + log.committed()
+              + " on, and is "
+              + node.broker.life()
+              + " at "
+              + node.broker.applied());
+    }
+    return true;
   }
 
   /** The leader leads no more, one way or the other. */

@@ -260,6 +260,29 @@ class RolesTest {
     assertThat(peer.pullsDone).singleElement().asString().startsWith("2/91/OK");
   }
 
+  @Test
+  void anEpochWhoseRecordIsLostIsShownByNobodyAndBeginsElsewhere() throws IOException {
+    SimulatedLoops loops = new SimulatedLoops(8);
+    PairedLog log = new PairedLog(8);
+    Node one = new Node(8, loops, log);
+    Node two = new Node(9, loops, log);
+    one.lead();
+    long before = one.words.broker.epoch();
+    one.member.resign();
+    loops.advance(50 * MILLI);
+    one.member.held = true;
+    one.member.lead();
+    loops.advance(50 * MILLI);
+    assertThat(one.life()).isEqualTo(Life.LEADING);
+    assertThat(one.words.broker.state().epoch()).isEqualTo(before + 1);
+    assertThat(one.words.broker.epoch()).as("not durable").isEqualTo(before);
+    one.member.lose(0, true);
+    loops.advance(50 * MILLI);
+    two.lead();
+    assertThat(two.words.broker.epoch()).isEqualTo(before + 1);
+    assertThat(one.words.broker.epoch()).isEqualTo(before);
+  }
+
   /** Clients who do a little of everything. */
   private static final class Traffic {
     private final Random random;

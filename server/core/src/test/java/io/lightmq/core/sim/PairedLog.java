@@ -61,6 +61,7 @@ public final class PairedLog {
     private @Nullable Listener listener;
     private final ArrayDeque<Batch> sent = new ArrayDeque<>();
     private long epoch;
+    private long heardEpoch;
     private boolean leads;
     private boolean gone;
 
@@ -112,7 +113,16 @@ public final class PairedLog {
       done = committed;
       long mine = epoch;
       long from = committed;
-      tell(to -> to.leader(mine, from));
+      tell(
+          to -> {
+            to.leader(mine, from);
+            heardEpoch = mine;
+          });
+    }
+
+    /** Whether it leads, and its shard has heard so. */
+    public boolean hasHeardThatItLeads() {
+      return leads && heardEpoch == epoch;
     }
 
     /** Commits all that it has appended, then leads no more. */
