@@ -9,6 +9,7 @@ import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.RecordCodec;
 import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.sim.PairedLog;
 import io.lightmq.core.sim.SimulatedLoops;
 import io.lightmq.core.state.LanePieces;
 import io.lightmq.core.state.ShardState;
@@ -38,9 +39,7 @@ record ReplayedState(ShardState state, long fromOffset) {
   static ReplayedState of(Disk copy, BrokerSettings settings, Replay replay) throws IOException {
     SimulatedLoops loops = new SimulatedLoops(1);
     StoreIdentity identity = StoreIdentity.openOrCreate(copy, loops.ids()::next);
-    DirectMemory memory = new DirectMemory();
-    ShardState state =
-        new ShardState(new Destinations(new OffHeap(memory), new UnloggedStore(memory, 1 << 16)));
+    ShardState state = emptyState();
     SnapshotStore snapshots = SnapshotStore.open(copy, identity.storeId());
     Snapshot snapshot = snapshots.load().snapshot().orElse(null);
     if (snapshot != null) {
@@ -51,6 +50,19 @@ record ReplayedState(ShardState state, long fromOffset) {
     journal.start(from, Runnable::run, new Replaying(state, replay));
     loops.crash();
     return new ReplayedState(state, from);
+  }
+
+  /** What all records of a log make, without any snapshot. */
+  static ReplayedState of(PairedLog log) {
+    ShardState state = emptyState();
+    log.replay(0, new Replaying(state, ShardState::apply));
+    return new ReplayedState(state, 0);
+  }
+
+  private static ShardState emptyState() {
+    DirectMemory memory = new DirectMemory();
+    return new ShardState(
+        new Destinations(new OffHeap(memory), new UnloggedStore(memory, 1 << 16)));
   }
 
   private static void restore(Snapshot snapshot, ShardState state) throws IOException {

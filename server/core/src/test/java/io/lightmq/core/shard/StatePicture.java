@@ -77,6 +77,28 @@ final class StatePicture {
 
   /** What a replayed state has otherwise than this one, which lived; null if nothing. */
   @Nullable String firstDifference(StatePicture replayed) {
+    String difference = firstDifferenceBesideNumbers(replayed);
+    if (difference != null) {
+      return difference;
+    }
+    for (Map.Entry<String, LinkPicture.Numbers> each : numbers.entrySet()) {
+      LinkPicture.Numbers again = replayed.numbers.get(each.getKey());
+      if (again == null || !each.getValue().allows(again)) {
+        return each.getKey() + ": they were " + each.getValue() + " and are replayed as " + again;
+      }
+    }
+    return null;
+  }
+
+  /** The highest number of each link. */
+  Map<String, Long> lastNumbers() {
+    Map<String, Long> last = new LinkedHashMap<>();
+    numbers.forEach((link, each) -> last.put(link, each.last()));
+    return last;
+  }
+
+  /** The same but for the numbers of links. */
+  @Nullable String firstDifferenceBesideNumbers(StatePicture replayed) {
     Set<String> all = new LinkedHashSet<>(texts.keySet());
     all.addAll(replayed.texts.keySet());
     for (String each : all) {
@@ -84,12 +106,6 @@ final class StatePicture {
       String again = replayed.texts.get(each);
       if (lived == null || !lived.equals(again)) {
         return each + ": it was " + lived + " and is replayed as " + again;
-      }
-    }
-    for (Map.Entry<String, LinkPicture.Numbers> each : numbers.entrySet()) {
-      LinkPicture.Numbers again = replayed.numbers.get(each.getKey());
-      if (again == null || !each.getValue().allows(again)) {
-        return each.getKey() + ": they were " + each.getValue() + " and are replayed as " + again;
       }
     }
     return null;

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,20 @@ public final class PairedLog {
 
   /** Behind the last committed batch. */
   public long committed() {
+    return committed;
+  }
+
+  /** Shows every batch from an offset on, and says where the last one ends. */
+  public long replay(long fromOffset, Journal.Replay taker) {
+    for (Map.Entry<Long, byte[]> each : batches.tailMap(fromOffset).entrySet()) {
+      byte[] batch = each.getValue();
+      taker.replay(
+          each.getKey(),
+          ByteBuffer.wrap(
+                  batch, Journal.Batch.HEADER_BYTES, batch.length - Journal.Batch.HEADER_BYTES)
+              .slice()
+              .asReadOnlyBuffer());
+    }
     return committed;
   }
 
@@ -70,6 +85,9 @@ public final class PairedLog {
 
     /** Nothing is told of what others commit until this is false. */
     public boolean lags;
+
+    /** Runs on the shard's loop before that hears that it leads no more. */
+    public Runnable leaving = () -> {};
 
     /** See {@link Journal#mayGiveUntil}. */
     public long leaseNanos = Long.MAX_VALUE;
@@ -132,7 +150,15 @@ public final class PairedLog {
       }
       leads = false;
       told = committed;
-      tell(Listener::follower);
+      tellThatItLeadsNoMore(Listener::follower);
+    }
+
+    private void tellThatItLeadsNoMore(Consumer<Listener> what) {
+      tell(
+          to -> {
+            leaving.run();
+            what.accept(to);
+          });
     }
 
     /**
@@ -153,9 +179,9 @@ public final class PairedLog {
         batch.completed(i >= stays && refused ? Outcome.REFUSED : Outcome.UNKNOWN);
       }
       if (pending == 0) {
-        tell(Listener::follower);
+        tellThatItLeadsNoMore(Listener::follower);
       } else {
-        tell(to -> to.lost(pending));
+        tellThatItLeadsNoMore(to -> to.lost(pending));
       }
       feedAll();
       return pending;
@@ -171,7 +197,7 @@ public final class PairedLog {
       return bytes.toByteArray();
     }
 
-    private void tell(java.util.function.Consumer<Listener> what) {
+    private void tell(Consumer<Listener> what) {
       Executor to = shard;
       Listener hears = listener;
       if (to != null && hears != null && !gone) {
@@ -269,15 +295,7 @@ public final class PairedLog {
 
     @Override
     public long replay(long fromOffset, Replay taker) {
-      for (Map.Entry<Long, byte[]> each : batches.tailMap(fromOffset).entrySet()) {
-        byte[] batch = each.getValue();
-        taker.replay(
-            each.getKey(),
-            ByteBuffer.wrap(batch, Batch.HEADER_BYTES, batch.length - Batch.HEADER_BYTES)
-                .slice()
-                .asReadOnlyBuffer());
-      }
-      return committed;
+      return PairedLog.this.replay(fromOffset, taker);
     }
 
     @Override

@@ -285,7 +285,7 @@ final class BrokerSimulation {
   private void browse() {
     SimulatedDestination of = anyDestination();
     if (of.isQueue()) {
-      new Visitor(world).browse(of).forEach(each -> world.ledger.browsed(of, each));
+      new Visitor(world).browse(of);
     }
   }
 

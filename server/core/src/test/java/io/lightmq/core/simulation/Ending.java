@@ -130,7 +130,6 @@ final class Ending {
     SimulatedDestination of = queue.followed.destination;
     List<Message> browsed = new ArrayList<>();
     for (Received each : new Visitor(world).browse(of)) {
-      world.ledger.browsed(of, each);
       browsed.add(world.ledger.message(each));
     }
     queue.open(sweeper, IntRange.ALL);

@@ -45,7 +45,7 @@ final class Ledger {
             new AttemptsCounted(),
             new NothingBeforeItsTime(world),
             new NothingAfterItsTime(world),
-            new OrderOfProducer(),
+            new OrderOfProducer(world),
             new OrderOfGroup(),
             new HighestPriorityFirst(),
             new BrowsersSeeWhatComes(),

@@ -56,6 +56,9 @@ final class Message {
   /** The start of the broker at which it was submitted first. */
   int era = -1;
 
+  /** The one at which it was submitted last. */
+  int lastEra = -1;
+
   /** Its times by the wall clock, at the earliest and at the latest. */
   long earliestDue = NEVER;
 
@@ -95,6 +98,7 @@ final class Message {
     lastSent = event;
     settledAt = NEVER;
     era = era < 0 ? inEra : era;
+    lastEra = inEra;
     long due = arrivalMillis + content.delayMillis();
     earliestDue = Math.min(earliestDue, due);
     latestDue = Math.max(latestDue, due);

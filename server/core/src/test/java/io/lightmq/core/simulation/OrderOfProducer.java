@@ -27,8 +27,13 @@ final class OrderOfProducer implements Oracle {
     }
   }
 
+  private final World world;
   private final Map<Lane, TreeMap<Integer, Long>> stored = new HashMap<>();
   private final Map<Track, Message> newest = new HashMap<>();
+
+  OrderOfProducer(World world) {
+    this.world = world;
+  }
 
   @Override
   public void arrived(Arrival arrival) {
@@ -42,15 +47,6 @@ final class OrderOfProducer implements Oracle {
     }
   }
 
-  /**
-   * An unlogged lane ends with its owner. What was stored in it may have come before a run that
-   * waits for its record, is sent again and is only then wanted by anybody.
-   */
-  @Override
-  public void crashed(boolean power) {
-    stored.keySet().removeIf(each -> !LaneCode.isDurable(each.lane()));
-  }
-
   /** Competing consumers overtake each other: what did not fit comes to another one late. */
   private static boolean overtakes(Followed followed) {
     return followed.isShared() && followed.named.takers.size() > 1;
@@ -62,6 +58,10 @@ final class OrderOfProducer implements Oracle {
         stored.computeIfAbsent(
             new Lane(place.destinationId(), place.lane(), message.producer),
             lane -> new TreeMap<>());
+    if (isSentAgain(arrival)) {
+      long epoch = epochOf(place.sequence());
+      order.tailMap(message.order, false).values().removeIf(each -> epochOf(each) < epoch);
+    }
     Map.Entry<Integer, Long> before = order.lowerEntry(message.order);
     Map.Entry<Integer, Long> after = order.higherEntry(message.order);
     if ((before != null && before.getValue() >= place.sequence())
@@ -69,6 +69,21 @@ final class OrderOfProducer implements Oracle {
       throw violated(arrival + " lies between " + before + " and " + after);
     }
     order.put(message.order, place.sequence());
+  }
+
+  /**
+   * An unlogged lane ends with its owner. What was sent later may have come from an owner of before,
+   * while this one waited for its record and nobody wanted it; it is sent again, and is wanted. So
+   * it may lie behind that, but only if the owner of now was sent it. What was sent before lies
+   * before it in any case.
+   */
+  private boolean isSentAgain(Arrival arrival) {
+    return !LaneCode.isDurable(arrival.place().lane())
+        && (!arrival.alive() || arrival.message().lastEra == world.era());
+  }
+
+  private static long epochOf(long sequence) {
+    return sequence >>> 32;
   }
 
   private void checkFirst(Arrival arrival, Message message) {

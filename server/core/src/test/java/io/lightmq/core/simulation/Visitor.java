@@ -8,6 +8,7 @@ import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** A connection for one look at a queue: it browses, or takes all that is there, and goes. */
 final class Visitor implements SimulatedPeer.Listener {
@@ -20,14 +21,18 @@ final class Visitor implements SimulatedPeer.Listener {
   private int seen;
   private boolean over;
 
+  /** What is browsed. */
+  private @Nullable SimulatedDestination browsed;
+
   Visitor(World world) {
     this.world = world;
     this.peer = world.newPeer();
     peer.listener = this;
   }
 
-  /** What a browser sees. */
+  /** What a browser sees, of which the ledger is told as it comes: a look may take a while. */
   List<SimulatedPeer.Received> browse(SimulatedDestination queue) {
+    browsed = queue;
     open(queue.name, Subscribe.BROWSE);
     int messages = 1 + world.random.nextInt(20);
     int bytes = 1 + world.random.nextInt(4_000);
@@ -88,6 +93,10 @@ final class Visitor implements SimulatedPeer.Listener {
   @Override
   public void received(SimulatedPeer from, List<SimulatedPeer.Received> batch) {
     all.addAll(batch);
+    SimulatedDestination queue = browsed;
+    if (queue != null) {
+      batch.forEach(each -> world.ledger.browsed(queue, each));
+    }
   }
 
   @Override

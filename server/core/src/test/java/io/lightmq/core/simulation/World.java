@@ -300,7 +300,10 @@ final class World {
   void end(boolean power) {
     tell(() -> power ? "the power is cut" : "the process is killed");
     latestWallMillis.add(wallMillis());
+    boolean failing = overflowFails;
+    overflowFails = false; // of several brokers some start again at once
     harness.crash(power);
+    overflowFails = failing;
     ended(power && harness.paired == null); // what others have committed stays
   }
 
