@@ -120,6 +120,8 @@ class RolesTest {
           node.member.lose(random.nextInt(pending + 1), random.nextBoolean());
           node.member.held = false;
         }
+        loops.runUntilIdle();
+        assertThat(loops.timers("shard")).as("seed %s: the tick alone", seed).isEqualTo(1);
         loops.advance(50 * MILLI);
         assertThat(node.life()).isEqualTo(Life.FOLLOWING);
         traffic.assertDismissed();
@@ -281,6 +283,133 @@ class RolesTest {
     two.lead();
     assertThat(two.words.broker.epoch()).isEqualTo(before + 1);
     assertThat(one.words.broker.epoch()).isEqualTo(before);
+  }
+
+  @Test
+  void whatIsAppendedBeforeAShardHearsThatItLeadsNoMoreIsThrownAway() throws IOException {
+    int late = 0;
+    for (long seed = 0; seed < 30; seed++) {
+      SimulatedLoops loops = new SimulatedLoops(seed);
+      PairedLog log = new PairedLog(seed);
+      Node one = new Node(seed, loops, log);
+      Node two = new Node(seed + 1_000, loops, log);
+      one.lead();
+      FakePeer peer = one.words.attach();
+      long queue = one.words.producer(peer, QUEUE);
+      one.words.receipt(peer, one.words.publish(peer, queue, 1, "one"));
+      loops.advance(50 * MILLI);
+      one.words.publish(peer, queue, 2, "two");
+      assertThat(one.member.lose(0, true)).isZero();
+      while (one.life() == Life.LEADING) {
+        loops.step();
+      }
+      late += one.life() == Life.RECOVERING ? 1 : 0;
+      loops.advance(50 * MILLI);
+      assertThat(one.words.broker.applied()).as("seed %s", seed).isEqualTo(log.committed());
+      assertThat(one.state()).as("seed %s", seed).isEqualTo(two.state());
+      one.lead();
+      FakePeer other = one.words.attach();
+      one.words.consumer(other, 1, QUEUE, Command.Subscribe.QUEUE, null);
+      assertThat(one.words.pull(other, 1, 10))
+          .extracting(FakePeer.Received::text)
+          .as("seed %s", seed)
+          .containsExactly("one");
+    }
+    assertThat(late).as("with something applied that was refused").isBetween(5, 30);
+  }
+
+  @Test
+  void everyTimerOfAnOwnerGoesWithIt() throws IOException {
+    for (boolean lost : new boolean[] {false, true}) {
+      SimulatedLoops loops = new SimulatedLoops(10);
+      Node node = new Node(10, loops, new PairedLog(10)).lead();
+      BrokerHarness words = node.words;
+      assertThat(loops.timers("shard")).as("the tick").isEqualTo(1);
+      FakePeer peer = words.attach();
+      long queue = words.producer(peer, QUEUE);
+      words.consumer(peer, 1, TOPIC, Command.Subscribe.PLAIN, null);
+      words.broker.submit(new Command.Pull(peer, 1, 90, 10, 1 << 20, 3_600_000));
+      loops.runUntilIdle();
+      assertThat(loops.timers("shard")).as("a pull that waits").isEqualTo(2);
+      words.broker.submit(
+          new Command.Publish(peer, 91, queue, 1, 1, words.bytes(true, 0, 3_600_000, "later")));
+      words.receipt(peer, 91);
+      assertThat(loops.timers("shard")).as("a delayed message").isEqualTo(3);
+      words.admin(
+          "destination.create", Map.of("kind", "queue", "name", "balanced", "tier", "balanced"));
+      DestinationName balanced = new DestinationName(DestinationKind.QUEUE, "balanced");
+      long other = words.producer(peer, balanced);
+      words.consumer(peer, 2, balanced, Command.Subscribe.QUEUE, null);
+      int sent = words.publish(peer, other, 2, "soon forced");
+      words.receipt(peer, sent);
+      assertThat(loops.timers("shard")).as("a force that is due soon").isEqualTo(4);
+      node.member.leaseNanos = loops.clock().nanos();
+      words.broker.submit(new Command.Pull(peer, 2, 92, 10, 1 << 20, 0));
+      loops.runUntilIdle();
+      assertThat(loops.timers("shard")).as("a look for the lease").isEqualTo(5);
+      if (lost) {
+        node.member.held = true;
+        words.publish(peer, queue, 3, "under way");
+        loops.runUntilIdle();
+        assertThat(node.member.pending()).isPositive();
+        node.member.lose(0, true);
+      } else {
+        node.member.resign();
+      }
+      loops.runUntilIdle();
+      assertThat(node.life()).isEqualTo(Life.FOLLOWING);
+      assertThat(loops.timers("shard")).as("the tick alone").isEqualTo(1);
+    }
+  }
+
+  @Test
+  void temporaryDestinationsGoWithTheirOwner() throws IOException {
+    SimulatedLoops loops = new SimulatedLoops(11);
+    Node node = new Node(11, loops, new PairedLog(11));
+    for (int round = 0; round < 4; round++) {
+      node.lead();
+      BrokerHarness words = node.words;
+      FakePeer peer = words.attach();
+      long before = places(node);
+      for (int i = 0; i < 3; i++) {
+        int c = words.nextCorrelation();
+        words.broker.submit(
+            new Command.CreateTemporary(peer, c, DestinationKind.TEMPORARY_QUEUE, 0));
+        var made = (Peer.Reply.TemporaryCreated) words.reply(peer, c);
+        long id = words.producer(peer, made.destination());
+        words.consumer(peer, 10 + i, made.destination(), Command.Subscribe.QUEUE, null);
+        words.receipt(peer, words.publish(peer, id, 0, "a", "b", "c"));
+        FakePeer.Received first = words.pull(peer, 10 + i, 1).get(0);
+        words.acknowledge(
+            peer, 10 + i, id, new SequenceRange(first.lane(), first.sequence(), 1));
+      }
+      assertThat(temporaries(node)).isEqualTo(3);
+      assertThat(places(node)).as("what they take").isGreaterThan(before);
+      node.member.held = round % 2 == 1;
+      if (node.member.held) {
+        words.publish(peer, words.producer(peer, QUEUE), 1, "under way");
+        loops.runUntilIdle();
+        node.member.lose(0, true);
+        node.member.held = false;
+      } else {
+        node.member.resign();
+      }
+      loops.advance(50 * MILLI);
+      assertThat(node.life()).isEqualTo(Life.FOLLOWING);
+      assertThat(temporaries(node)).as("round %s", round).isZero();
+      assertThat(places(node)).as("round %s", round).isZero();
+      assertThat(node.words.broker.memory().getOrDefault("unlogged messages", 0L)).isZero();
+    }
+  }
+
+  private static long temporaries(Node node) {
+    return node.words.broker.state().destinations().all().stream()
+        .filter(each -> each.kind().isTemporary())
+        .count();
+  }
+
+  private static long places(Node node) {
+    return node.words.broker.memory().getOrDefault("destinations", 0L);
   }
 
   /** Clients who do a little of everything. */

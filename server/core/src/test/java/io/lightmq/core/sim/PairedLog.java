@@ -76,7 +76,10 @@ public final class PairedLog {
     private @Nullable Listener listener;
     private final ArrayDeque<Batch> sent = new ArrayDeque<>();
     private long epoch;
+
+    /** What its shard has heard that it leads in; 0 if it has heard that it does not. */
     private long heardEpoch;
+
     private boolean leads;
     private boolean gone;
 
@@ -133,8 +136,8 @@ public final class PairedLog {
       long from = committed;
       tell(
           to -> {
-            to.leader(mine, from);
             heardEpoch = mine;
+            to.leader(mine, from);
           });
     }
 
@@ -158,6 +161,7 @@ public final class PairedLog {
           to -> {
             leaving.run();
             what.accept(to);
+            heardEpoch = 0;
           });
     }
 
@@ -300,6 +304,9 @@ public final class PairedLog {
 
     @Override
     public void append(long batchEpoch, long number, Batch batch) {
+      if (heardEpoch == 0) {
+        throw new AssertionError("who has heard that another one leads appends " + batch.length());
+      }
       if (!leads || batchEpoch != epoch) {
         loop.execute(() -> batch.completed(Outcome.REFUSED));
         return;

@@ -240,6 +240,11 @@ public final class SimulatedLoops implements Loops {
     private boolean dead;
     private boolean blocked;
 
+    /** What was given to it and waits for its delay, and when the last of that is ready. */
+    private int delayed;
+
+    private long delayedUntil;
+
     SimulatedLoop(String name) {
       this.name = name;
     }
@@ -255,8 +260,18 @@ public final class SimulatedLoops implements Loops {
         throw new RejectedExecutionException("loop " + name + " is closed");
       }
       long delay = delays.getOrDefault(name, 0L);
-      if (delay > 0) {
-        timers.add(new SimulatedTimer(clock.nanos() + delay, order++, task));
+      if ((delay > 0 || delayed > 0) && tasks.isEmpty()) {
+        // In the order of its coming, whatever the delay was before.
+        delayedUntil = Math.max(delayedUntil, clock.nanos() + delay);
+        delayed++;
+        timers.add(
+            new SimulatedTimer(
+                delayedUntil,
+                order++,
+                () -> {
+                  delayed--;
+                  task.run();
+                }));
       } else {
         tasks.add(task);
       }

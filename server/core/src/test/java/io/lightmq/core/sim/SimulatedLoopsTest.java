@@ -86,4 +86,21 @@ class SimulatedLoopsTest {
 
     assertThat(order).containsExactly("quick at 20", "slow at 50", "behind it at 50");
   }
+
+  @Test
+  void whatIsGivenToALoopRunsInItsOrderWhateverTheDelay() {
+    for (long seed = 0; seed < 50; seed++) {
+      SimulatedLoops loops = new SimulatedLoops(seed);
+      Loop loop = loops.open("slow");
+      List<Integer> ran = new ArrayList<>();
+      long[] delays = {0, 0, 50_000, 1, 7_000, 1, 0, 0, 20};
+      for (int i = 0; i < delays.length; i++) {
+        int number = i;
+        loops.delay("slow", delays[i]);
+        loop.execute(() -> ran.add(number));
+      }
+      loops.advance(100_000);
+      assertThat(ran).as("seed %s", seed).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8);
+    }
+  }
 }
