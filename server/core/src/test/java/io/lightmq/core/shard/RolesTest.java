@@ -319,7 +319,7 @@ class RolesTest {
   }
 
   @Test
-  void everyTimerOfAnOwnerGoesWithIt() throws IOException {
+  void theTimersOfPullsAndDelaysGoWithTheirOwner() throws IOException {
     for (boolean lost : new boolean[] {false, true}) {
       SimulatedLoops loops = new SimulatedLoops(10);
       Node node = new Node(10, loops, new PairedLog(10)).lead();
@@ -335,21 +335,9 @@ class RolesTest {
           new Command.Publish(peer, 91, queue, 1, 1, words.bytes(true, 0, 3_600_000, "later")));
       words.receipt(peer, 91);
       assertThat(loops.timers("shard")).as("a delayed message").isEqualTo(3);
-      words.admin(
-          "destination.create", Map.of("kind", "queue", "name", "balanced", "tier", "balanced"));
-      DestinationName balanced = new DestinationName(DestinationKind.QUEUE, "balanced");
-      long other = words.producer(peer, balanced);
-      words.consumer(peer, 2, balanced, Command.Subscribe.QUEUE, null);
-      int sent = words.publish(peer, other, 2, "soon forced");
-      words.receipt(peer, sent);
-      assertThat(loops.timers("shard")).as("a force that is due soon").isEqualTo(4);
-      node.member.leaseNanos = loops.clock().nanos();
-      words.broker.submit(new Command.Pull(peer, 2, 92, 10, 1 << 20, 0));
-      loops.runUntilIdle();
-      assertThat(loops.timers("shard")).as("a look for the lease").isEqualTo(5);
       if (lost) {
         node.member.held = true;
-        words.publish(peer, queue, 3, "under way");
+        words.publish(peer, queue, 2, "under way");
         loops.runUntilIdle();
         assertThat(node.member.pending()).isPositive();
         node.member.lose(0, true);
@@ -370,6 +358,7 @@ class RolesTest {
       node.lead();
       BrokerHarness words = node.words;
       FakePeer peer = words.attach();
+      long queue = words.producer(peer, QUEUE);
       long before = places(node);
       for (int i = 0; i < 3; i++) {
         int c = words.nextCorrelation();
@@ -387,7 +376,7 @@ class RolesTest {
       assertThat(places(node)).as("what they take").isGreaterThan(before);
       node.member.held = round % 2 == 1;
       if (node.member.held) {
-        words.publish(peer, words.producer(peer, QUEUE), 1, "under way");
+        words.publish(peer, queue, 1, "under way");
         loops.runUntilIdle();
         node.member.lose(0, true);
         node.member.held = false;
