@@ -112,7 +112,7 @@ public final class Node implements AutoCloseable {
               new Door(
                   settings.connections(),
                   storeId,
-                  broker.epoch(),
+                  broker::epoch,
                   broker::submit,
                   admin::execute,
                   security,

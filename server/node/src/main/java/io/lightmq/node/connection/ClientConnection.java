@@ -442,10 +442,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     }
   }
 
+  long id() {
+    return handshake.connectionId();
+  }
+
   private String describe() {
     Session open = session;
     return "connection "
-        + handshake.connectionId()
+        + id()
         + " of "
         + (open == null ? "an unknown user" : Printable.of(open.outbound().userName()))
         + " from "

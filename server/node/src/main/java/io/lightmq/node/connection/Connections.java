@@ -100,7 +100,7 @@ public final class Connections extends ChannelInitializer<Channel> {
   }
 
   private long nextId() {
-    return door.epoch() << 32 | ids.incrementAndGet();
+    return door.epoch().getAsLong() << 32 | ids.incrementAndGet();
   }
 
   private static String address(Channel channel) {

@@ -6,11 +6,13 @@ import io.lightmq.node.security.Security;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * What every connection of a broker needs of it.
  *
- * @param epoch the number of the broker's start, which makes connection ids unique
+ * @param epoch that of the broker's newest leadership, which no other one anywhere has: it makes
+ *     connection ids unique; any thread
  * @param shard takes commands
  * @param admin runs what may block
  * @param commits for commits, from their first bytes until the shard has copied their messages
@@ -23,7 +25,7 @@ import java.util.function.Consumer;
 public record Door(
     ConnectionSettings settings,
     UUID storeId,
-    long epoch,
+    LongSupplier epoch,
     Consumer<Command> shard,
     Executor admin,
     Security security,

@@ -66,6 +66,9 @@ final class ConnectionHarness {
   /** So many writes the client's socket takes yet. */
   int takes = Integer.MAX_VALUE;
 
+  /** That of the broker's newest leadership. */
+  long epoch = 3;
+
   final Connections connections;
   final EmbeddedChannel channel;
   boolean anonymousAllowed = true;
@@ -102,7 +105,7 @@ final class ConnectionHarness {
         new Door(
             settings,
             new UUID(7, 7),
-            3,
+            () -> epoch,
             commands::add,
             Runnable::run,
             new Security(

@@ -48,6 +48,22 @@ class HandshakeTest {
   }
 
   @Test
+  void aConnectionIdBeginsWithTheEpochOfTheLeadershipThatItComesIn() {
+    assertThat(idOf(harness.channel) >>> 32).isEqualTo(3);
+    harness.epoch = 4;
+    long second = idOf(harness.open("127.0.0.1"));
+    assertThat(second >>> 32).isEqualTo(4);
+    harness.epoch = 3;
+    assertThat(idOf(harness.open("127.0.0.1")))
+        .as("while the next epoch is not durable")
+        .isNotIn(second, idOf(harness.channel));
+  }
+
+  private static long idOf(Channel channel) {
+    return channel.pipeline().get(ClientConnection.class).id();
+  }
+
+  @Test
   void anonymousFromElsewhereIsRefused() {
     ConnectionHarness far = new ConnectionHarness("203.0.113.9").anonymous();
     Frame.Goodbye goodbye = far.goodbye();
