@@ -11,7 +11,6 @@ import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.NoFileHandleException;
 import io.lightmq.core.storage.segment.DestagePlan;
 import io.lightmq.core.storage.segment.Destaged;
-import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.Reclaim;
 import io.lightmq.core.storage.segment.SegmentException;
 import io.lightmq.core.storage.segment.SegmentInfo;
@@ -22,8 +21,6 @@ import io.lightmq.core.storage.snapshot.SnapshotStore;
 import io.lightmq.spi.Journal;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -86,6 +83,9 @@ public final class Checkpoints {
     Destaged destage(DestagePlan plan, DestagePlan.JournalBytes bytes) throws IOException;
   }
 
+  /** So many ranges that a follower found damaged are kept for an owner, who finds the rest. */
+  static final int MOST_UNTOLD = 4_096;
+
   private enum Phase {
     IDLE,
     /** Somebody wants to know what is needed of the segments; no checkpoint follows. */
@@ -106,6 +106,9 @@ public final class Checkpoints {
   private final TurnTime time;
   private @Nullable Leader leader;
   private final Rewriting rewriting;
+
+  /** What was found damaged while nobody led. */
+  private final List<Destaged.Damage> untold = new ArrayList<>();
 
   private Phase phase = Phase.IDLE;
   private @Nullable NeedScan scan;
@@ -153,6 +156,30 @@ public final class Checkpoints {
     leader = by;
     if (by == null) {
       deadTaker = null;
+    } else if (!untold.isEmpty()) {
+      by.damaged(List.copyOf(untold));
+      untold.clear();
+    }
+  }
+
+  /** An owner sets it aside, this one or the next; a follower records nothing. */
+  private void tellOf(List<Destaged.Damage> damages) {
+    Leader owner = leader;
+    if (owner != null) {
+      owner.damaged(damages);
+      return;
+    }
+    for (Destaged.Damage each : damages) {
+      if (untold.size() < MOST_UNTOLD) {
+        untold.add(each);
+      }
+    }
+    if (!damages.isEmpty()) {
+      log.error(
+          "Damage: in the journal {} ranges of messages cannot be read, the first of which: {};"
+              + " they are set aside when this node leads",
+          damages.size(),
+          damages.get(0).cause().getMessage());
     }
   }
 
@@ -170,6 +197,11 @@ public final class Checkpoints {
   /** Whether the last checkpoint was given up because the disk is full. */
   public boolean outOfRoom() {
     return outOfRoom;
+  }
+
+  /** Whether it cannot go on before the journal has. */
+  public boolean isWaiting() {
+    return phase == Phase.WAITING;
   }
 
   /** Asks for a checkpoint soon, whether the journal needs it or not. */
@@ -421,43 +453,16 @@ public final class Checkpoints {
       Destaged destaged,
       long nowMillis)
       throws IOException {
-    Set<Piece> replaced = new HashSet<>(destaged.replaced());
-    Set<Long> gone = new HashSet<>(chosen.unneeded());
-    gone.addAll(plan.rewrite());
-    List<SegmentInfo> segments = new ArrayList<>();
-    for (SegmentInfo segment : before) {
-      if (!gone.contains(segment.address())) {
-        segments.add(segment);
-      }
-    }
-    segments.addAll(destaged.segments());
-    segments.sort(Comparator.comparingLong(SegmentInfo::address));
-    List<Piece> pieces = new ArrayList<>();
-    for (Piece piece : encoded.pieces()) {
-      if (!replaced.contains(piece) && !gone.contains(piece.segmentAddress())) {
-        pieces.add(piece);
-      }
-    }
-    pieces.addAll(destaged.pieces());
+    Snapshot snapshot = Contents.of(encoded, plan, chosen, before, destaged, nowMillis);
     SnapshotStore.Published published;
     try {
-      published =
-          stores
-              .snapshots()
-              .publish(
-                  new Snapshot(
-                      plan.offset(),
-                      nowMillis,
-                      destaged.nextAddress(),
-                      encoded.slices(),
-                      segments,
-                      pieces));
+      published = stores.snapshots().publish(snapshot);
     } catch (DiskFullException | NoFileHandleException e) {
       stores.segments().abandon(destaged);
       throw e;
     }
     // After any other failure the snapshot may have its name; start then needs these segments.
-    SwitchOver.Places places = SwitchOver.Places.of(pieces, plan);
+    SwitchOver.Places places = SwitchOver.Places.of(snapshot.pieces(), plan);
     stores.shard().execute(() -> switchOver(encoded, places, published, destaged.damages()));
     try {
       stores.ballast().refill();
@@ -477,9 +482,7 @@ public final class Checkpoints {
       encoded.release(Integer.MAX_VALUE);
       return;
     }
-    if (leader != null) {
-      leader.damaged(damages);
-    }
+    tellOf(damages);
     switchOver = new SwitchOver(replica.state().destinations(), places);
     end(() -> switchedOver(places.offset(), published));
   }

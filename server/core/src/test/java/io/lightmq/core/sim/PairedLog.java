@@ -6,6 +6,7 @@ import io.lightmq.spi.Journal;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +52,17 @@ public final class PairedLog {
     return committed;
   }
 
+  /** Where a text is. */
+  public long find(String text) {
+    for (Map.Entry<Long, byte[]> each : batches.entrySet()) {
+      int at = new String(each.getValue(), StandardCharsets.ISO_8859_1).indexOf(text);
+      if (at >= 0) {
+        return each.getKey() + at;
+      }
+    }
+    throw new AssertionError(text + " is not in the log");
+  }
+
   /** A member that is not started. */
   public Member join(Loops loops) {
     Member member = new Member(loops.open("log"));
@@ -91,6 +103,15 @@ public final class PairedLog {
 
     /** Runs on the shard's loop before that hears that it leads no more. */
     public Runnable leaving = () -> {};
+
+    /** What is appended is confirmed before it is committed: a planted bug. */
+    public boolean confirmsEarly;
+
+    /** What is lost is confirmed, and the shard keeps it: a planted bug. */
+    public boolean hidesLosses;
+
+    /** The byte here is another one when it is read; -1 for none. */
+    public long damagedAt = -1;
 
     /** See {@link Journal#mayGiveUntil}. */
     public long leaseNanos = Long.MAX_VALUE;
@@ -180,9 +201,13 @@ public final class PairedLog {
         if (i < stays) {
           commit(copy(batch));
         }
-        batch.completed(i >= stays && refused ? Outcome.REFUSED : Outcome.UNKNOWN);
+        if (hidesLosses) {
+          batch.completed(Outcome.DONE);
+        } else if (!confirmsEarly) {
+          batch.completed(i >= stays && refused ? Outcome.REFUSED : Outcome.UNKNOWN);
+        }
       }
-      if (pending == 0) {
+      if (pending == 0 || hidesLosses) {
         tellThatItLeadsNoMore(Listener::follower);
       } else {
         tellThatItLeadsNoMore(to -> to.lost(pending));
@@ -268,6 +293,11 @@ public final class PairedLog {
       }
     }
 
+    /** Commits the next batch, though they are held. */
+    public void commitOne() {
+      commitNext();
+    }
+
     private void commitNext() {
       Batch batch = sent.remove();
       if (batch.offset() != committed) {
@@ -281,7 +311,9 @@ public final class PairedLog {
       batch.taken();
       batch.written();
       batch.readable();
-      batch.completed(Outcome.DONE);
+      if (!confirmsEarly) {
+        batch.completed(Outcome.DONE);
+      }
       feedAll();
     }
 
@@ -316,6 +348,9 @@ public final class PairedLog {
       }
       appended += batch.length();
       sent.add(batch);
+      if (confirmsEarly) {
+        loop.execute(() -> batch.completed(Outcome.DONE));
+      }
       loop.execute(this::pumpSoon);
     }
 
@@ -391,6 +426,10 @@ public final class PairedLog {
         int skip = (int) (at - in.getKey());
         int length = Math.min(into.remaining(), in.getValue().length - skip);
         into.put(in.getValue(), skip, length);
+        if (damagedAt >= at && damagedAt < at + length) {
+          int place = into.position() - length + (int) (damagedAt - at);
+          into.put(place, (byte) ~into.get(place));
+        }
         at += length;
       }
     }
@@ -402,7 +441,11 @@ public final class PairedLog {
     @Override
     public void close() {
       while (!sent.isEmpty()) {
-        commitNext();
+        if (held) {
+          sent.remove().completed(Outcome.UNKNOWN);
+        } else {
+          commitNext();
+        }
       }
       leave(this);
     }
