@@ -14,6 +14,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -36,9 +38,19 @@ public final class PairedBrokers {
   public int compared;
   public int restarts;
 
+  /** Members that close in order while others go on. */
+  public int closes;
+
+  /** What is wrong with each member's journal; a planted bug. */
+  public Consumer<PairedLog.Member> planted = member -> {};
+
+  /** Draws which members close, beside what draws all else. */
+  private final Random closing;
+
   public PairedBrokers(long seed) {
     this.seed = seed;
     this.random = new Random(seed);
+    this.closing = new Random(~seed);
     this.log = new PairedLog(seed);
   }
 
@@ -69,6 +81,7 @@ public final class PairedBrokers {
                       (files, own, settings, store) -> {
                         member = log.join(own);
                         member.leaving = this::noteNumbers;
+                        planted.accept(member);
                         return member;
                       }));
     }
@@ -95,6 +108,16 @@ public final class PairedBrokers {
         }
       }
       return null;
+    }
+
+    /** Ends and starts again, having closed its files in order. */
+    void closed(BrokerHarness of, CompletableFuture<Void> stopped) throws IOException {
+      of.loops.runUntil(stopped::isDone);
+      stopped.join();
+      broker.finish();
+      loops.crash();
+      disk.kill();
+      start(of);
     }
 
     void die(boolean power) {
@@ -166,23 +189,39 @@ public final class PairedBrokers {
   void crash(BrokerHarness of, boolean power) {
     Node leaving = leader();
     changes++;
+    Node leaves = closing.nextInt(3) == 0 ? nodes.get(closing.nextInt(nodes.size())) : null;
+    CompletableFuture<Void> stopped = leaves == null ? null : leaves.broker.stop();
+    for (int i = leaves == null ? 0 : closing.nextInt(40); i > 0; i--) {
+      of.loops.step();
+    }
     int pending = leaving.member.pending();
     lostWithBatches += pending > 0 ? 1 : 0;
     leaving.member.lose(random.nextInt(pending + 1), random.nextBoolean());
     leader = null;
     for (Node each : nodes) {
-      if (random.nextInt(each == leaving ? 3 : 6) == 0) {
+      if (each == leaves && stopped != null) {
+        closes++;
+        restart(() -> each.closed(of, stopped));
+      } else if (random.nextInt(each == leaving ? 3 : 6) == 0) {
         restarts++;
         each.die(power);
-        try {
-          each.start(of);
-        } catch (IOException e) {
-          throw new AssertionError("a member starts again", e);
-        }
+        restart(() -> each.start(of));
       }
     }
     if (random.nextBoolean()) {
       of.loops.runUntilIdle();
+    }
+  }
+
+  private interface Start {
+    void run() throws IOException;
+  }
+
+  private static void restart(Start start) {
+    try {
+      start.run();
+    } catch (IOException e) {
+      throw new AssertionError("a member starts again", e);
     }
   }
 

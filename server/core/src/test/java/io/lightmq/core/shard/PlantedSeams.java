@@ -5,9 +5,11 @@ import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.intake.Landing;
 import io.lightmq.core.intake.Parcel;
 import io.lightmq.core.intake.Plan;
+import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.Part;
 import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.storage.segment.DestagePlan;
@@ -52,6 +54,26 @@ public final class PlantedSeams {
               }
               return segments.destage(
                   new DestagePlan(plan.offset(), lanes, plan.rewrite()), bytes, () -> false);
+            };
+    harness.seams = harness.seams.with(planted);
+  }
+
+  /** One of some messages also makes a link that is in no record. */
+  public static void applyWithoutARecord(BrokerHarness harness) {
+    Landing.Maker planted =
+        parts ->
+            new Landing(parts) {
+              private int count;
+
+              @Override
+              public @Nullable Mark carryOut(Plan plan) {
+                Mark mark = super.carryOut(plan);
+                if (++count % 10 == 0) {
+                  UUID link = new UUID(parts.state().epoch(), count);
+                  parts.state().apply(new LinkAttached(link, 1), BatchBytes.NONE);
+                }
+                return mark;
+              }
             };
     harness.seams = harness.seams.with(planted);
   }

@@ -24,12 +24,6 @@ class BrokerSimulationTest {
       History.steps(System.getProperty("lightmq.steps", ""));
   private static final boolean SURVEY = Boolean.getBoolean("lightmq.survey");
 
-  /** To shrink a failure takes so many histories at most. */
-  private static final int MOST_RUNS = Integer.getInteger("lightmq.shrink", 300);
-
-  /** So much is told of how the smallest one ends. */
-  private static final int LAST_WORDS = Integer.getInteger("lightmq.story", 40);
-
   private final Map<String, List<String>> found = new LinkedHashMap<>();
   private final Tally tally = new Tally();
 
@@ -52,33 +46,14 @@ class BrokerSimulationTest {
     if (thrown != null) {
       List<String> same =
           found.computeIfAbsent(Shrinking.reason(thrown), reason -> new ArrayList<>());
-      same.add(same.isEmpty() ? report(history, thrown) : "seed " + history.seed());
+      same.add(
+          same.isEmpty()
+              ? FailureReport.of(history, thrown, Plant::new, getClass())
+              : "seed " + history.seed());
       if (SURVEY) {
         System.out.println(same.get(same.size() - 1)); // a soak that is stopped has told it
       }
     }
-  }
-
-  /** What failed, how to see it again, and the smallest history that fails so. */
-  private static String report(History history, Throwable thrown) {
-    History smallest = Shrinking.shrink(history, thrown, Plant::new, MOST_RUNS);
-    List<String> story = smallest.story(Plant::new);
-    String line = System.lineSeparator() + "  ";
-    return "seed "
-        + history.seed()
-        + " fails: "
-        + thrown
-        + line
-        + "again: "
-        + history.command()
-        + line
-        + "smallest: "
-        + smallest.command()
-        + line
-        + "which ends so:"
-        + line
-        + String.join(line, story.subList(Math.max(0, story.size() - LAST_WORDS), story.size()))
-        + line;
   }
 
   @Test

@@ -45,9 +45,11 @@ record History(long seed, Set<Feature> features, @Nullable Set<Integer> steps) {
     return simulation.world().told();
   }
 
-  /** What repeats it. */
-  String command() {
-    return "./mvnw -B -pl server/core -am test -Dtest=BrokerSimulationTest#seeds"
+  /** What repeats it, by a test that plays many. */
+  String command(Class<?> test) {
+    return "./mvnw -B -pl server/core -am test -Dtest="
+        + test.getSimpleName()
+        + "#seeds"
         + " -Dsurefire.failIfNoSpecifiedTests=false -Dlightmq.seeds=1 -Dlightmq.seed="
         + seed
         + (features.equals(Feature.all()) ? "" : " -Dlightmq.features=" + Feature.text(features))

@@ -6,6 +6,7 @@ import io.lightmq.core.shard.PlantedSeams;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -18,15 +19,21 @@ class PlantedBugTest {
 
   /** One of so many histories has to be ended by one of these oracles. */
   private static void isFoundBy(Supplier<Plant> planted, String... oracles) {
+    isFoundBy((LongFunction<Plant>) seed -> planted.get(), oracles);
+  }
+
+  /** The same with several brokers, of which one leads. */
+  private static void isFoundBy(LongFunction<Plant> planted, String... oracles) {
     List<String> others = new ArrayList<>();
     for (long seed = 1; seed <= SEEDS; seed++) {
-      Throwable found = new History(seed, Feature.all(), null).run(planted);
+      long of = seed;
+      Throwable found = new History(seed, Feature.all(), null).run(() -> planted.apply(of));
       if (found != null) {
         String reason = Shrinking.reason(found);
         if (Set.of(oracles).contains(reason)) {
           if (Boolean.getBoolean("lightmq.show")) {
             System.out.println(
-                planted.get().getClass().getSimpleName() + " seed " + seed + ": " + found);
+                planted.apply(of).getClass().getSimpleName() + " seed " + seed + ": " + found);
           }
           return;
         }
@@ -208,5 +215,22 @@ class PlantedBugTest {
   @Test
   void aBrowserThatPassesOverMessagesIsFound() {
     isFoundBy(Plants.BrowsesLess::new, "BrowsersSeeWhatComes");
+  }
+
+  // ---- several brokers ----
+
+  @Test
+  void confirmingBeforeTheCommitIsFound() {
+    isFoundBy(Plants.ConfirmsBeforeTheCommit::new, "NothingLost");
+  }
+
+  @Test
+  void anOwnerThatKeepsWhatIsNotCommittedIsFound() {
+    isFoundBy(Plants.KeepsWhatIsLost::new, "NothingLost", "IllegalStateException");
+  }
+
+  @Test
+  void anOwnerThatAppliesWhatItDoesNotRecordIsFound() {
+    isFoundBy(Plants.AppliesWithoutARecord::new, "ReplayedAsItLived");
   }
 }

@@ -534,4 +534,30 @@ final class Plants {
       };
     }
   }
+
+  // ---- several brokers ----
+
+  static final class ConfirmsBeforeTheCommit extends PairedPlant {
+    ConfirmsBeforeTheCommit(long seed) {
+      super(seed, brokers -> brokers.planted = member -> member.confirmsEarly = true);
+    }
+  }
+
+  static final class KeepsWhatIsLost extends PairedPlant {
+    KeepsWhatIsLost(long seed) {
+      super(seed, brokers -> brokers.planted = member -> member.hidesLosses = true);
+    }
+  }
+
+  static final class AppliesWithoutARecord extends PairedPlant {
+    AppliesWithoutARecord(long seed) {
+      super(seed, brokers -> {});
+    }
+
+    @Override
+    void prepare(BrokerHarness harness) {
+      super.prepare(harness);
+      PlantedSeams.applyWithoutARecord(harness);
+    }
+  }
 }
