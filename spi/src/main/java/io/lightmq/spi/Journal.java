@@ -250,7 +250,10 @@ public interface Journal extends AutoCloseable {
   /** Gives up everything below an offset; files wholly below it are recycled. Any thread. */
   void trim(long belowOffset);
 
-  /** Writes and forces what was appended, then closes. Blocks. */
+  /**
+   * Writes and forces what was appended, then closes. Blocks, but not for other nodes: what is not
+   * committed by then ends as {@link Outcome#UNKNOWN}.
+   */
   @Override
   void close() throws IOException;
 }

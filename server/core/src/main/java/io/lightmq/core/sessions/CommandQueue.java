@@ -1,6 +1,7 @@
 package io.lightmq.core.sessions;
 
 import io.lightmq.core.door.Command;
+import io.lightmq.wire.entry.FaultCode;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -106,6 +107,24 @@ public final class CommandQueue {
   boolean hasPublishesOfBefore(long offered) {
     Behind next = publishes.peek();
     return next != null && next.others() < offered;
+  }
+
+  /** Sends away who has sent what waits: nobody carries it out. */
+  public void dismissAll(String text) {
+    for (Command each = pollOther(); each != null; each = pollOther()) {
+      dismiss(each, text);
+    }
+    for (Command each = pollPublish(Long.MAX_VALUE);
+        each != null;
+        each = pollPublish(Long.MAX_VALUE)) {
+      dismiss(each, text);
+    }
+  }
+
+  private static void dismiss(Command command, String text) {
+    command.release();
+    command.done();
+    command.peer().disconnect(FaultCode.CLOSING, text);
   }
 
   /** How many commands wait. */

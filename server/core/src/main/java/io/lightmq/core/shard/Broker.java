@@ -115,12 +115,12 @@ public final class Broker implements AutoCloseable {
 
   /** The state as a snapshot has it; a look for tests, whose loops have one thread. */
   List<ByteBuffer> stateForTests() {
-    return shard.stateForTests();
+    return shard.replica().encoded();
   }
 
   /** The offset of the newest snapshot; a look for tests. */
   long newestCheckpoint() {
-    return shard.newestCheckpoint();
+    return shard.replica().checkpoints().newestOffset();
   }
 
   /** What is taken outside the heap, by purpose; a look for tests. Any thread. */
@@ -130,12 +130,12 @@ public final class Broker implements AutoCloseable {
 
   /** The shard's state; a look for tests. */
   ShardState state() {
-    return shard.state();
+    return shard.replica().state();
   }
 
   /** The offset behind what a follower has applied; a look for tests. */
   long applied() {
-    return shard.applied();
+    return shard.replica().applied();
   }
 
   /** Whether all of it is written, so that a reader of the disk has the same; a look for tests. */
@@ -188,7 +188,9 @@ public final class Broker implements AutoCloseable {
   }
 
   /**
-   * Disconnects all peers, writes a last checkpoint and closes the files. Blocks.
+   * Disconnects all peers, writes a last checkpoint and closes the files. Blocks. If the journal
+   * does not get on, as without a majority of its cluster, it goes without that checkpoint after
+   * {@value StandstillWatch#MOST_NANOS} ns, and the log says so.
    *
    * @throws IOException if what was appended could not be made durable
    */

@@ -58,7 +58,6 @@ import io.lightmq.core.state.BatchBuilder;
 import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
-import io.lightmq.core.state.ShardBatch;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
@@ -114,7 +113,7 @@ final class Owner {
       CommandQueue queue,
       Journal journal,
       Landing.Maker landings,
-      ShardBatch.Observer observer,
+      ShardRunner.Home home,
       long journalEpoch,
       long from) {
     this.replica = replica;
@@ -130,8 +129,7 @@ final class Owner {
         new Fetcher(member.shard(), member.reads(), journal, replica.segments(), member.memory());
     Beside beside = new Beside(member.shard(), member.match());
     Overflow overflow =
-        new Overflow(
-            member.unlogged(), member.overflowFiles(), member.memory(), observer::marksMoved);
+        new Overflow(member.unlogged(), member.overflowFiles(), member.memory(), home::marksMoved);
     this.work = beside.work();
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal);
@@ -273,7 +271,7 @@ final class Owner {
             journal,
             window,
             member.shard(),
-            observer,
+            home,
             journalEpoch);
     later.runner = runner;
     this.parts = List.of(sessions, delays, janitor, retries);
@@ -351,7 +349,7 @@ final class Owner {
     end();
     reads.end();
     giveUp(code, text);
-    runner.refuseCollected();
+    runner.drop();
     replica.checkpoints().led(null);
     member.reads().execute(fetcher::close);
     window.close();

@@ -1,19 +1,16 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.door.BrokerSettings;
-import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.Loops;
 import io.lightmq.core.sessions.CommandQueue;
-import io.lightmq.core.state.ShardBatch;
-import io.lightmq.core.state.ShardState;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.FileFaults;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -32,10 +29,11 @@ import org.slf4j.LoggerFactory;
  *      ▲                          │                    is kept
  *      └──────────────────────────┘  something was applied that is not committed: the state is
  *                                    thrown away and built again from snapshot and journal
- * any ──► CLOSING ──► ENDED, and ENDED at once when something fails
+ * any ──► CLOSING ──► ENDED, and ENDED at once when something fails; what the journal tells then
+ *                     is not applied any more, and a leader that closes may still lose its lead
  * </pre>
  */
-final class Shard implements ShardBatch.Observer {
+final class Shard implements ShardRunner.Home {
   private static final Logger log = LoggerFactory.getLogger(Shard.class);
   private static final long TICK_NANOS = 1_000_000_000;
   private static final String NOT_LEADING =
@@ -65,6 +63,7 @@ final class Shard implements ShardBatch.Observer {
   private int shownDestinations = Shown.DEFAULT;
   private long reclaimAtNanos;
   private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
+  private final StandstillWatch standstill = new StandstillWatch();
 
   private Shard(Member member, CommandQueue queue, ShardSeams seams, Journal journal) {
     this.member = member;
@@ -99,7 +98,8 @@ final class Shard implements ShardBatch.Observer {
     return Replica.recover(member, seams, journal, feed, cause -> fail("a checkpoint", cause));
   }
 
-  private Replica replica() {
+  /** The state and what is around it; others look at it in tests only. */
+  Replica replica() {
     Replica there = replica;
     if (there == null) {
       throw new IllegalStateException("the shard has no state yet");
@@ -170,6 +170,9 @@ final class Shard implements ShardBatch.Observer {
   }
 
   private void follow(long offset, ByteBuffer records) {
+    if (life == Life.CLOSING || life == Life.ENDED) {
+      return; // the next start reads it
+    }
     if (life != Life.FOLLOWING) {
       throw new IllegalStateException(
           "the journal tells of a batch at " + offset + " while the shard is " + life);
@@ -225,7 +228,8 @@ final class Shard implements ShardBatch.Observer {
   /** This node leads no more: what the owner had is given up, and if need be the state too. */
   private void resign(int pending) {
     Owner leaving = owner;
-    if (life != Life.LEADING || leaving == null) {
+    boolean closing = life == Life.CLOSING;
+    if (leaving == null || !(closing || life == Life.LEADING)) {
       return;
     }
     long applied = leaving.appliedEnd();
@@ -240,14 +244,22 @@ final class Shard implements ShardBatch.Observer {
     Replica there = replica();
     if (committed) {
       there.shed(applied);
-      life = Life.FOLLOWING;
+      life = closing ? Life.CLOSING : Life.FOLLOWING; // a last checkpoint is of what is committed
       return;
     }
     log.warn(
         "This broker does not lead any more. Of what it had applied up to offset {}, {} batches"
-            + " were under way; its state is built again from snapshot and journal",
+            + " were under way; {}",
         applied,
-        pending);
+        pending,
+        closing
+            ? "it closes without a last checkpoint, and the next start reads the journal"
+            : "its state is built again from snapshot and journal");
+    if (closing) {
+      there.forget(); // nothing of what may not be committed gets into a snapshot
+      stoppedInOrder();
+      return;
+    }
     life = Life.RECOVERING;
     told.close();
     there.forget();
@@ -292,29 +304,9 @@ final class Shard implements ShardBatch.Observer {
     return life;
   }
 
-  /** The state as a snapshot has it; a look for tests. */
-  List<ByteBuffer> stateForTests() {
-    return replica().encoded();
-  }
-
-  /** The offset of the newest snapshot; a look for tests. */
-  long newestCheckpoint() {
-    return replica().checkpoints().newestOffset();
-  }
-
   /** What is taken outside the heap; a look for tests. */
   Map<String, Long> memory() {
     return member.memory().usedByPurpose();
-  }
-
-  /** What records have made; a look for tests. */
-  ShardState state() {
-    return replica().state();
-  }
-
-  /** Behind what the journal has shown; a look for tests. */
-  long applied() {
-    return replica().applied();
   }
 
   /** Whether the journal has written all of them; a look for tests. */
@@ -335,14 +327,14 @@ final class Shard implements ShardBatch.Observer {
 
   // ---- on the loop ----
 
-  /** Carries out what is in the mailbox. */
-  void drain() {
+  @Override
+  public void drain() {
     Owner leading = owner;
     if (leading != null) {
       leading.runner().drain();
     } else {
       queue.draining();
-      refuseWaiting(NOT_LEADING);
+      queue.dismissAll(NOT_LEADING);
     }
   }
 
@@ -390,6 +382,9 @@ final class Shard implements ShardBatch.Observer {
     if (leading != null && idle > 0 && member.time().nanos() - reclaimAtNanos >= 0) {
       reclaimLater();
       leading.reclaimIfWorthIt();
+    }
+    if (life == Life.CLOSING) {
+      lookWhetherItGetsOn();
     }
     member.destage().execute(this::lookAtDisk);
     loop.schedule(TICK_NANOS, this::tick);
@@ -483,26 +478,7 @@ final class Shard implements ShardBatch.Observer {
 
   /** Commands that came after the loop was closed. */
   void refuseWaiting() {
-    refuseWaiting("the broker is closed");
-  }
-
-  private void refuseWaiting(String text) {
-    @Nullable Command next = queue.pollOther();
-    while (next != null) {
-      refuse(next, text);
-      next = queue.pollOther();
-    }
-    next = queue.pollPublish(Long.MAX_VALUE);
-    while (next != null) {
-      refuse(next, text);
-      next = queue.pollPublish(Long.MAX_VALUE);
-    }
-  }
-
-  private static void refuse(Command command, String text) {
-    command.release();
-    command.done();
-    command.peer().disconnect(FaultCode.CLOSING, text);
+    queue.dismissAll("the broker is closed");
   }
 
   /** Ends all connections, records a clean end and makes the last checkpoint. */
@@ -530,6 +506,24 @@ final class Shard implements ShardBatch.Observer {
       stoppedInOrder(); // what is built again is in the files already
     } else {
       replica().checkpoints().last(this::stoppedInOrder);
+    }
+  }
+
+  /** A leader without the others of its cluster would wait for ever for its last batches. */
+  private void lookWhetherItGetsOn() {
+    Checkpoints checkpoints = replica().checkpoints();
+    long reached = Math.min(journal.durable(), journal.readable());
+    if (standstill.isOver(checkpoints.isWaiting(), reached, member.time().nanos())) {
+      log.warn(
+          "The broker closes without a last checkpoint: the journal is durable up to offset {} of"
+              + " {} and has not got on for {} ms. Whether the rest and the record of an orderly"
+              + " end stay is not known; the next start reads the journal from offset {} on",
+          reached,
+          journal.appended(),
+          StandstillWatch.MOST_NANOS / 1_000_000,
+          checkpoints.newestOffset());
+      checkpoints.close();
+      stoppedInOrder();
     }
   }
 

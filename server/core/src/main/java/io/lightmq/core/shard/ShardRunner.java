@@ -76,6 +76,12 @@ final class ShardRunner implements Admission {
       Checkpoints checkpoints,
       List<TurnPart> shares) {}
 
+  /** What a runner has of its shard, which outlives it: other owners come behind this one. */
+  interface Home extends ShardBatch.Observer {
+    /** Carries out what is in the mailbox, whoever owns the shard then. */
+    void drain();
+  }
+
   private final Parts parts;
   private final CommandQueue queue;
   private final Loop loop;
@@ -83,7 +89,7 @@ final class ShardRunner implements Admission {
   private final Window window;
   private final BatchBuilder batch;
   private final Recorder recorder;
-  private final ShardBatch.Observer observer;
+  private final Home home;
   private final Slices slices;
   private final TurnTimers timers;
   private final ArrayDeque<Command> others = new ArrayDeque<>();
@@ -97,6 +103,7 @@ final class ShardRunner implements Admission {
   private boolean again;
   private String paused = "";
   private Life life = Life.LEADING;
+  private boolean dropped;
 
   private Loop.@Nullable Timer flushTimer;
   private Loop.@Nullable Timer retryTimer;
@@ -107,7 +114,7 @@ final class ShardRunner implements Admission {
       Journal journal,
       Window window,
       Loop loop,
-      ShardBatch.Observer observer,
+      Home home,
       long journalEpoch) {
     this.parts = parts;
     this.queue = queue;
@@ -116,12 +123,12 @@ final class ShardRunner implements Admission {
     this.window = window;
     this.batch = parts.batch();
     this.recorder = parts.recorder();
-    this.observer = observer;
+    this.home = home;
     this.journalEpoch = journalEpoch;
     this.carriedOut = queue.takenOthers();
     this.slices = new Slices(loop, parts.time(), parts.dispatcher());
     this.timers =
-        new TurnTimers(loop, parts.time(), parts.dispatcher(), parts.shares(), this::drain);
+        new TurnTimers(loop, parts.time(), parts.dispatcher(), parts.shares(), home::drain);
     this.reserveBytes = window.capacity() / 8;
   }
 
@@ -148,8 +155,9 @@ final class ShardRunner implements Admission {
     cancelTimers();
   }
 
-  /** Sends away whose commands were collected and are not decided. */
-  void refuseCollected() {
+  /** Sends away whose commands were collected and are not decided. The mailbox is another's now. */
+  void drop() {
+    dropped = true;
     while (!others.isEmpty()) {
       execute(others.remove());
     }
@@ -159,6 +167,9 @@ final class ShardRunner implements Admission {
 
   /** Drains the mailbox and carries the commands out. */
   void drain() {
+    if (dropped) {
+      throw new IllegalStateException("an owner that has gone takes commands of the next one");
+    }
     queue.draining();
     parts.time().look();
     parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
@@ -181,7 +192,7 @@ final class ShardRunner implements Admission {
 
   private void goOn() {
     if ((queue.size() > 0 || !others.isEmpty()) && queue.wake()) {
-      loop.execute(this::drain);
+      loop.execute(home::drain);
     }
   }
 
@@ -346,7 +357,7 @@ final class ShardRunner implements Admission {
               RETRY_NANOS,
               () -> {
                 retryTimer = null;
-                drain();
+                home.drain();
               });
     }
   }
@@ -361,7 +372,7 @@ final class ShardRunner implements Admission {
     if (batch.isEmpty()) {
       return;
     }
-    ShardBatch ready = batch.end(observer);
+    ShardBatch ready = batch.end(home);
     journal.append(journalEpoch, ++batches, ready);
     if (recorder.takeLazyForce() && !ready.wantsForce() && flushTimer == null) {
       flushTimer =

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.sim.PairedLog;
-import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedLoops;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -30,56 +29,10 @@ class RolesTest {
       new DestinationName(DestinationKind.QUEUE, "poison.q");
   private static final DestinationName TOPIC = new DestinationName(DestinationKind.TOPIC, "t");
 
-  /** A broker on a log. */
-  private static final class Node {
-    final SimulatedDisk disk;
-    final BrokerHarness words;
-    final PairedLog log;
-    PairedLog.Member member;
-
-    Node(long seed, SimulatedLoops loops, PairedLog log) throws IOException {
-      this.disk = new SimulatedDisk(seed);
-      this.log = log;
-      this.words = new BrokerHarness(seed);
-      words.loops = loops;
-      start();
-    }
-
-    void start() throws IOException {
-      words.broker =
-          Broker.begin(
-              words.settings,
-              disk,
-              words.loops,
-              ShardSeams.PRODUCT.with(
-                  (JournalMaker)
-                      (files, loops, settings, store) -> {
-                        member = log.join(loops);
-                        return member;
-                      }));
-      words.loops.advance(MILLI);
-    }
-
-    Node lead() {
-      long before = words.broker.epoch();
-      member.lead();
-      words.loops.runUntil(() -> words.broker.epoch() > before);
-      return this;
-    }
-
-    Life life() {
-      return words.broker.life();
-    }
-
-    List<ByteBuffer> state() {
-      return words.broker.stateForTests();
-    }
-  }
-
   @Test
   void aBrokerThatDoesNotLeadSendsItsClientsAway() throws IOException {
     SimulatedLoops loops = new SimulatedLoops(1);
-    Node node = new Node(1, loops, new PairedLog(1));
+    PairedNode node = new PairedNode(1, loops, new PairedLog(1));
     assertThat(node.life()).isEqualTo(Life.FOLLOWING);
     FakePeer early = node.words.newPeer();
     node.words.broker.submit(new Command.Attach(early, 1, new UUID(1, 1), 1, 1, null));
@@ -101,7 +54,7 @@ class RolesTest {
     int inFlight = 0;
     for (long seed = 0; seed < 12; seed++) {
       SimulatedLoops loops = new SimulatedLoops(seed);
-      Node node = new Node(seed, loops, new PairedLog(seed));
+      PairedNode node = new PairedNode(seed, loops, new PairedLog(seed));
       Random random = new Random(seed);
       Traffic traffic = new Traffic(node, random);
       Set<String> loopsBefore = Set.copyOf(loops.names());
@@ -147,7 +100,7 @@ class RolesTest {
   void whatIsKeptOfAStateIsWhatARestartFinds() throws IOException {
     for (long seed = 0; seed < 20; seed++) {
       SimulatedLoops loops = new SimulatedLoops(seed);
-      Node node = new Node(seed, loops, new PairedLog(seed));
+      PairedNode node = new PairedNode(seed, loops, new PairedLog(seed));
       Traffic traffic = new Traffic(node, new Random(seed));
       node.lead();
       traffic.deliveriesCount = false;
@@ -174,8 +127,8 @@ class RolesTest {
     for (long seed = 0; seed < 12; seed++) {
       SimulatedLoops loops = new SimulatedLoops(seed);
       PairedLog log = new PairedLog(seed);
-      Node one = new Node(seed, loops, log);
-      Node two = new Node(seed + 1_000, loops, log);
+      PairedNode one = new PairedNode(seed, loops, log);
+      PairedNode two = new PairedNode(seed + 1_000, loops, log);
       one.lead();
       Traffic traffic = new Traffic(one, new Random(seed));
       traffic.deliveriesCount = false;
@@ -200,8 +153,8 @@ class RolesTest {
   void aFollowerMakesCheckpointsAndAppendsNothing() throws IOException {
     SimulatedLoops loops = new SimulatedLoops(5);
     PairedLog log = new PairedLog(5);
-    Node one = new Node(5, loops, log);
-    Node two = new Node(6, loops, log);
+    PairedNode one = new PairedNode(5, loops, log);
+    PairedNode two = new PairedNode(6, loops, log);
     one.lead();
     FakePeer peer = one.words.attach();
     long queue = one.words.producer(peer, QUEUE);
@@ -243,7 +196,7 @@ class RolesTest {
   @Test
   void withoutALeaseNothingIsGivenAndNoPullIsAnswered() throws IOException {
     SimulatedLoops loops = new SimulatedLoops(7);
-    Node node = new Node(7, loops, new PairedLog(7)).lead();
+    PairedNode node = new PairedNode(7, loops, new PairedLog(7)).lead();
     FakePeer peer = node.words.attach();
     long queue = node.words.producer(peer, QUEUE);
     node.words.consumer(peer, 1, QUEUE, Command.Subscribe.QUEUE, null);
@@ -263,11 +216,45 @@ class RolesTest {
   }
 
   @Test
+  void whatComesBetweenTwoOwnersIsOfTheNextOne() throws IOException {
+    int without = 0;
+    for (long seed = 0; seed < 60; seed++) {
+      SimulatedLoops loops = new SimulatedLoops(seed);
+      PairedNode node = new PairedNode(seed, loops, new PairedLog(seed)).lead();
+      FakePeer peer = node.words.attach();
+      long queue = node.words.producer(peer, QUEUE);
+      loops.advance(10 * MILLI);
+      for (int i = 0; i < 300; i++) {
+        node.words.publish(peer, queue, 0, "x"); // more than a turn takes: it goes on in the next
+      }
+      node.member.resign();
+      node.member.lead();
+      loops.step();
+      without += node.life() == Life.FOLLOWING ? 1 : 0;
+      FakePeer late = node.words.newPeer();
+      node.words.broker.submit(new Command.Attach(late, 9_999, new UUID(9, 9), 1, 1, null));
+      loops.stepLimit(50_000);
+      loops.advance(50 * MILLI);
+      assertThat(node.life()).as("seed %s", seed).isEqualTo(Life.LEADING);
+      assertThat(late.replies.containsKey(9_999) || !late.disconnects.isEmpty())
+          .as("seed %s: an answer, or the end of the connection", seed)
+          .isTrue();
+      FakePeer fresh = node.words.attach();
+      long again = node.words.producer(fresh, QUEUE);
+      assertThat(node.words.receipt(fresh, node.words.publish(fresh, again, 1, "one")))
+          .as("seed %s", seed)
+          .isEqualTo(FaultCode.OK);
+      loops.advance(5_000 * MILLI);
+    }
+    assertThat(without).as("with what came before the next owner").isPositive();
+  }
+
+  @Test
   void anEpochWhoseRecordIsLostIsShownByNobodyAndBeginsElsewhere() throws IOException {
     SimulatedLoops loops = new SimulatedLoops(8);
     PairedLog log = new PairedLog(8);
-    Node one = new Node(8, loops, log);
-    Node two = new Node(9, loops, log);
+    PairedNode one = new PairedNode(8, loops, log);
+    PairedNode two = new PairedNode(9, loops, log);
     one.lead();
     long before = one.words.broker.epoch();
     one.member.resign();
@@ -291,8 +278,8 @@ class RolesTest {
     for (long seed = 0; seed < 30; seed++) {
       SimulatedLoops loops = new SimulatedLoops(seed);
       PairedLog log = new PairedLog(seed);
-      Node one = new Node(seed, loops, log);
-      Node two = new Node(seed + 1_000, loops, log);
+      PairedNode one = new PairedNode(seed, loops, log);
+      PairedNode two = new PairedNode(seed + 1_000, loops, log);
       one.lead();
       FakePeer peer = one.words.attach();
       long queue = one.words.producer(peer, QUEUE);
@@ -318,42 +305,79 @@ class RolesTest {
     assertThat(late).as("with something applied that was refused").isBetween(5, 30);
   }
 
-  @Test
-  void theTimersOfPullsAndDelaysGoWithTheirOwner() throws IOException {
-    for (boolean lost : new boolean[] {false, true}) {
-      SimulatedLoops loops = new SimulatedLoops(10);
-      Node node = new Node(10, loops, new PairedLog(10)).lead();
-      BrokerHarness words = node.words;
-      assertThat(loops.timers("shard")).as("the tick").isEqualTo(1);
-      FakePeer peer = words.attach();
-      long queue = words.producer(peer, QUEUE);
-      words.consumer(peer, 1, TOPIC, Command.Subscribe.PLAIN, null);
-      words.broker.submit(new Command.Pull(peer, 1, 90, 10, 1 << 20, 3_600_000));
-      loops.runUntilIdle();
-      assertThat(loops.timers("shard")).as("a pull that waits").isEqualTo(2);
-      words.broker.submit(
-          new Command.Publish(peer, 91, queue, 1, 1, words.bytes(true, 0, 3_600_000, "later")));
-      words.receipt(peer, 91);
-      assertThat(loops.timers("shard")).as("a delayed message").isEqualTo(3);
-      if (lost) {
-        node.member.held = true;
-        words.publish(peer, queue, 2, "under way");
-        loops.runUntilIdle();
-        assertThat(node.member.pending()).isPositive();
-        node.member.lose(0, true);
-      } else {
-        node.member.resign();
+  /** What an owner sets a timer for, besides the tick of its shard. */
+  private enum Timed {
+    PULL {
+      @Override
+      void set(PairedNode node, FakePeer peer, long queue) {
+        node.words.broker.submit(new Command.Pull(peer, 1, 90, 10, 1 << 20, 3_600_000));
+        node.words.loops.runUntilIdle();
       }
-      loops.runUntilIdle();
-      assertThat(node.life()).isEqualTo(Life.FOLLOWING);
-      assertThat(loops.timers("shard")).as("the tick alone").isEqualTo(1);
+    },
+    DELAY {
+      @Override
+      void set(PairedNode node, FakePeer peer, long queue) {
+        Command.Bytes later = node.words.bytes(true, 0, 3_600_000, "later");
+        node.words.broker.submit(new Command.Publish(peer, 91, queue, 1, 1, later));
+        node.words.receipt(peer, 91);
+      }
+    },
+    FORCE {
+      @Override
+      void set(PairedNode node, FakePeer peer, long queue) {
+        node.words.admin(
+            "destination.create", Map.of("kind", "queue", "name", "balanced", "tier", "balanced"));
+        long to = node.words.producer(peer, new DestinationName(DestinationKind.QUEUE, "balanced"));
+        node.words.receipt(peer, node.words.publish(peer, to, 1, "soon forced"));
+      }
+    },
+    LEASE {
+      @Override
+      void set(PairedNode node, FakePeer peer, long queue) {
+        node.words.receipt(peer, node.words.publish(peer, queue, 1, "not given"));
+        node.member.leaseNanos = node.words.loops.clock().nanos();
+        node.words.broker.submit(new Command.Pull(peer, 1, 92, 10, 1 << 20, 0));
+        node.words.loops.runUntilIdle();
+      }
+    };
+
+    abstract void set(PairedNode node, FakePeer peer, long queue);
+  }
+
+  @Test
+  void everyTimerOfAnOwnerGoesWithIt() throws IOException {
+    for (Timed timed : Timed.values()) {
+      for (boolean lost : new boolean[] {false, true}) {
+        SimulatedLoops loops = new SimulatedLoops(10);
+        PairedNode node = new PairedNode(10, loops, new PairedLog(10)).lead();
+        FakePeer peer = node.words.attach();
+        long queue = node.words.producer(peer, QUEUE);
+        node.words.consumer(peer, 1, QUEUE, Command.Subscribe.QUEUE, null);
+        FakePeer other = node.words.attach();
+        node.words.producer(other, QUEUE);
+        assertThat(loops.timers("shard")).as("the tick").isEqualTo(1);
+        timed.set(node, peer, queue);
+        assertThat(loops.timers("shard")).as("%s", timed).isEqualTo(2);
+        if (lost) {
+          node.member.held = true;
+          node.words.publish(other, queue, 1, "under way");
+          loops.runUntilIdle();
+          assertThat(node.member.pending()).isPositive();
+          node.member.lose(0, true);
+        } else {
+          node.member.resign();
+        }
+        loops.runUntilIdle();
+        assertThat(node.life()).isEqualTo(Life.FOLLOWING);
+        assertThat(loops.timers("shard")).as("the tick alone behind %s", timed).isEqualTo(1);
+      }
     }
   }
 
   @Test
   void temporaryDestinationsGoWithTheirOwner() throws IOException {
     SimulatedLoops loops = new SimulatedLoops(11);
-    Node node = new Node(11, loops, new PairedLog(11));
+    PairedNode node = new PairedNode(11, loops, new PairedLog(11));
     for (int round = 0; round < 4; round++) {
       node.lead();
       BrokerHarness words = node.words;
@@ -369,8 +393,7 @@ class RolesTest {
         words.consumer(peer, 10 + i, made.destination(), Command.Subscribe.QUEUE, null);
         words.receipt(peer, words.publish(peer, id, 0, "a", "b", "c"));
         FakePeer.Received first = words.pull(peer, 10 + i, 1).get(0);
-        words.acknowledge(
-            peer, 10 + i, id, new SequenceRange(first.lane(), first.sequence(), 1));
+        words.acknowledge(peer, 10 + i, id, new SequenceRange(first.lane(), first.sequence(), 1));
       }
       assertThat(temporaries(node)).isEqualTo(3);
       assertThat(places(node)).as("what they take").isGreaterThan(before);
@@ -391,13 +414,13 @@ class RolesTest {
     }
   }
 
-  private static long temporaries(Node node) {
+  private static long temporaries(PairedNode node) {
     return node.words.broker.state().destinations().all().stream()
         .filter(each -> each.kind().isTemporary())
         .count();
   }
 
-  private static long places(Node node) {
+  private static long places(PairedNode node) {
     return node.words.broker.memory().getOrDefault("destinations", 0L);
   }
 
@@ -407,18 +430,18 @@ class RolesTest {
     private final Set<String> confirmed = new HashSet<>();
     private final Set<String> acknowledged = new HashSet<>();
     private final List<FakePeer> peers = new ArrayList<>();
-    private Node node;
+    private PairedNode node;
     private int links;
     private int messages;
     int givenBytes;
     boolean deliveriesCount = true;
 
-    Traffic(Node node, Random random) {
+    Traffic(PairedNode node, Random random) {
       this.node = node;
       this.random = random;
     }
 
-    void goTo(Node other) {
+    void goTo(PairedNode other) {
       node = other;
     }
 
