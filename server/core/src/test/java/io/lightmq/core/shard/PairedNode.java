@@ -11,6 +11,9 @@ import java.util.List;
 final class PairedNode {
   private static final long MILLI = 1_000_000;
 
+  /** More without rest go on for ever. */
+  private static final long MOST_TURNS = 500_000;
+
   final SimulatedDisk disk;
   final BrokerHarness words;
   final PairedLog log;
@@ -21,6 +24,7 @@ final class PairedNode {
     this.log = log;
     this.words = new BrokerHarness(seed);
     words.loops = loops;
+    loops.stepLimit(MOST_TURNS);
     start();
   }
 

@@ -381,13 +381,14 @@ class RolesTest {
     for (int round = 0; round < 4; round++) {
       node.lead();
       BrokerHarness words = node.words;
+      FakePeer other = words.attach();
+      long queue = words.producer(other, QUEUE);
       FakePeer peer = words.attach();
-      long queue = words.producer(peer, QUEUE);
       long before = places(node);
       for (int i = 0; i < 3; i++) {
         int c = words.nextCorrelation();
         words.broker.submit(
-            new Command.CreateTemporary(peer, c, DestinationKind.TEMPORARY_QUEUE, 0));
+            new Command.CreateTemporary(peer, c, DestinationKind.TEMPORARY_QUEUE, i + 1));
         var made = (Peer.Reply.TemporaryCreated) words.reply(peer, c);
         long id = words.producer(peer, made.destination());
         words.consumer(peer, 10 + i, made.destination(), Command.Subscribe.QUEUE, null);
@@ -397,9 +398,14 @@ class RolesTest {
       }
       assertThat(temporaries(node)).isEqualTo(3);
       assertThat(places(node)).as("what they take").isGreaterThan(before);
+      if (round >= 2) {
+        words.broker.submit(new Command.Detach(peer, false));
+        loops.runUntilIdle();
+        assertThat(temporaries(node)).as("they wait for their client").isEqualTo(3);
+      }
       node.member.held = round % 2 == 1;
       if (node.member.held) {
-        words.publish(peer, queue, 1, "under way");
+        words.publish(other, queue, 1, "under way");
         loops.runUntilIdle();
         node.member.lose(0, true);
         node.member.held = false;
