@@ -315,6 +315,7 @@ final class Owner {
     state.links().started(member.time().millis(), clean);
     delays.recover();
     budget.started();
+    state.deliveriesKnown(true);
     batch.startsEpoch();
     recorder.record(new Started(state.epoch() + 1, clean));
     recorder.onShardWhenDurable(durable);

@@ -116,6 +116,7 @@ final class Replica implements Checkpoints.Applied {
     }
     replica.applied = feed.replay(replica.applied, replica::apply);
     replica.recoveredTo = replica.applied;
+    replica.state.deliveriesKnown(!replica.replayed);
     if (member.identity().used() && loaded.snapshot().isEmpty() && !replica.replayed) {
       throw new IOException(
           "this store was used and is empty now: neither a snapshot nor a record is left in"
@@ -238,6 +239,7 @@ final class Replica implements Checkpoints.Applied {
   /** Applies a batch that another owner has appended. */
   void follow(long offset, ByteBuffer records) {
     followed = true;
+    state.deliveriesKnown(false);
     apply(offset, records);
   }
 

@@ -62,6 +62,7 @@ public final class ShardState {
   private final ClientIdOwners clientIdOwners = new ClientIdOwners();
   private long epoch;
   private boolean stopped;
+  private boolean deliveriesKnown = true;
   private long nextSubscriptionId = 1;
 
   /** Ids that this process has given to what lives in memory only; in no record. */
@@ -92,6 +93,19 @@ public final class ShardState {
   /** Whether the last record said that the shard was closed in order. */
   public boolean stopped() {
     return stopped;
+  }
+
+  /**
+   * Says whether all that was delivered is known here: an owner knows it, and says at its start
+   * what may have been before. Whoever was only shown records does not, since it is in none.
+   */
+  public void deliveriesKnown(boolean known) {
+    deliveriesKnown = known;
+  }
+
+  /** Whether a start from a snapshot of this may believe how often messages were delivered. */
+  boolean endedKnowingDeliveries() {
+    return stopped && deliveriesKnown;
   }
 
   /** The lowest subscription id that was never used. */

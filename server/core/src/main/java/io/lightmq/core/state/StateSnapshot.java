@@ -81,7 +81,7 @@ public final class StateSnapshot implements ShardState.ChangeListener {
     this.rewrite = rewrite;
     this.number = state.nextPicture();
     this.epoch = state.epoch();
-    this.stopped = state.stopped();
+    this.stopped = state.endedKnowingDeliveries();
     this.nextDestinationId = state.destinations().nextId();
     this.nextSubscriptionId = state.nextSubscriptionId();
     state.links().beginSnapshot();

@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.door.Command;
 import io.lightmq.core.sim.PairedLog;
 import io.lightmq.core.sim.SimulatedLoops;
 import io.lightmq.wire.entry.DestinationKind;
@@ -9,6 +10,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -142,6 +144,31 @@ class ClosingRolesTest {
     two.lead();
     sends(two, 40);
     startsAgainWithWhatIsCommitted(one, two);
+  }
+
+  /** What was delivered is in no record, so a snapshot of who has seen records only lacks it. */
+  @Test
+  void whoFollowedALeaderThatClosedDoesNotTakeWhatWasDeliveredForNew() throws IOException {
+    sends(one, 1);
+    FakePeer peer = one.words.attach();
+    one.words.consumer(peer, 1, QUEUE, Command.Subscribe.QUEUE, null);
+    assertThat(one.words.pull(peer, 1, 1)).extracting(FakePeer.Received::deliveries).contains(1);
+    CompletableFuture<Void> stopped = one.words.broker.stop();
+    loops.runUntil(stopped::isDone);
+    one.words.broker.finish();
+    two.words.broker.wantCheckpoint();
+    loops.advance(SECOND);
+    assertThat(two.words.broker.newestCheckpoint()).isEqualTo(log.committed());
+    log.leave(two.member);
+    two.start();
+    two.lead();
+    FakePeer other = two.words.attach();
+    two.words.consumer(other, 1, QUEUE, Command.Subscribe.QUEUE, null);
+    assertThat(two.words.pull(other, 1, 1))
+        .extracting(FakePeer.Received::deliveries)
+        .singleElement()
+        .asInstanceOf(InstanceOfAssertFactories.INTEGER)
+        .isGreaterThan(1);
   }
 
   @Test

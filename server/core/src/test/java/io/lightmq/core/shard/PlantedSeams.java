@@ -69,8 +69,8 @@ public final class PlantedSeams {
               public @Nullable Mark carryOut(Plan plan) {
                 Mark mark = super.carryOut(plan);
                 if (++count % 10 == 0) {
-                  UUID link = new UUID(parts.state().epoch(), count);
-                  parts.state().apply(new LinkAttached(link, 1), BatchBytes.NONE);
+                  UUID link = new UUID(parts.recorder().state().epoch(), count);
+                  parts.recorder().state().apply(new LinkAttached(link, 1), BatchBytes.NONE);
                 }
                 return mark;
               }
