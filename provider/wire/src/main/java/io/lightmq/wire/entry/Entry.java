@@ -236,6 +236,14 @@ public final class Entry {
     return length;
   }
 
+  /** Whether version, user name and message offset are those of an entry of so many bytes. */
+  public static boolean isFramed(ByteBuffer buffer, int at, int length) {
+    int messageOffset = messageOffset(buffer, at);
+    return buffer.get(at + VERSION_AT) == VERSION
+        && messageOffset == HEADER_BYTES + userBytes(buffer, at)
+        && messageOffset <= length;
+  }
+
   /** Whether {@link #check} would accept the entry. */
   public static boolean isIntact(ByteBuffer buffer, int at, int limit) {
     try {

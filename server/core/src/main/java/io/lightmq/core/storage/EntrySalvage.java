@@ -1,5 +1,6 @@
 package io.lightmq.core.storage;
 
+import io.lightmq.wire.entry.Crc;
 import io.lightmq.wire.entry.Entry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,8 +22,14 @@ import org.jspecify.annotations.Nullable;
  * one to which the damaged entry leads if headers lead on from there up to the end; the first whole
  * one from which they do; the first whole one. So a body is taken for entries only if the header of
  * its own message is lost, and either sequences are missing before it or there is more damage
- * behind it. Of the last two kinds {@value #MOST_TRIES} places are looked at, so that a body cannot
- * make this slow.
+ * behind it. However much is damaged, every whole entry is found whose chain reaches the end.
+ *
+ * <p>The work is linear in the bytes, whatever is in them. Each place that looks like a header is
+ * checked twice at most, by reading {@value SpanCrc#MOST_BYTES} bytes. The end of an entry whose
+ * length may be damaged is looked for up to where one would go on without it; and beyond that as
+ * long as this takes {@value #LOOKS} times the bytes of the span, for all entries together. Only
+ * where so much is damaged may an entry be lost that has nothing wrong but its length, if that
+ * leads into its own body.
  */
 public final class EntrySalvage {
   /** Read at a time, so that good bytes are not read in thousands of steps. */
@@ -31,8 +38,8 @@ public final class EntrySalvage {
   /** Read at a time where a block does not come. */
   private static final int SECTOR = 512;
 
-  /** So many places with a fitting header are looked at behind each damage. */
-  private static final int MOST_TRIES = 64;
+  /** So often the bytes of the span are read again in search of the ends of damaged entries. */
+  static final int LOOKS = 64;
 
   private static final int LENGTH_AT = 0;
 
@@ -66,14 +73,21 @@ public final class EntrySalvage {
   /** Where what was found last ends, or where the next begins. */
   private int end;
 
-  /** Places from which headers lead from entry to entry up to the end; null until damage is met. */
-  private @Nullable BitSet chains;
+  /** What damage makes necessary; null until some is met. */
+  private @Nullable Places places;
+
+  /** Bytes that may still be read beyond where one would go on. */
+  private long looksLeft;
+
+  /** Bytes that were read to compare a check sum. */
+  private long read;
 
   private EntrySalvage(ByteBuffer bytes, Sought sought) {
     this.bytes = bytes;
     this.limit = bytes.limit();
     this.sought = sought;
     this.previous = sought.first() - 1;
+    this.looksLeft = (long) LOOKS * limit;
   }
 
   /**
@@ -122,126 +136,168 @@ public final class EntrySalvage {
     return salvage.found;
   }
 
+  /** How many bytes {@link #find} reads to compare check sums; for tests. */
+  static long readToFind(ByteBuffer bytes, Sought sought) {
+    EntrySalvage salvage = new EntrySalvage(bytes, sought);
+    salvage.find();
+    return salvage.read;
+  }
+
   private void find() {
     while (limit - end >= Entry.HEADER_BYTES) {
-      if (isIntact(end, previous + 1, sought.last(), limit)) {
-        take();
+      if (isIntact(end)) {
+        take(Entry.length(bytes, end));
       } else {
         passDamage();
       }
     }
+    for (Intact each : found) {
+      bytes.putInt(each.at() + LENGTH_AT, each.length());
+    }
   }
 
-  private void take() {
+  private boolean isIntact(int at) {
+    if (!fits(at, previous + 1, sought.last(), limit)) {
+      return false;
+    }
+    int length = Entry.length(bytes, at);
+    read += length;
+    return Entry.isFramed(bytes, at, length)
+        && Crc.of(bytes, at + Entry.CHECKED_FROM, at + length) == Entry.crc(bytes, at);
+  }
+
+  private void take(int length) {
     previous = Entry.sequence(bytes, end);
-    int length = Entry.length(bytes, end);
     found.add(new Intact(previous, end, length));
     end += length;
   }
 
   /** Goes to the next whole entry, or takes the one that begins here if its length alone is bad. */
   private void passDamage() {
-    if (provesItsLength()) {
-      take();
-    } else if (leadsToTheEnd(end)) {
-      previous = Entry.sequence(bytes, end); // lost, but its header says where the next one is
-      end += Entry.length(bytes, end);
-    } else {
-      end = next();
+    Places all = places;
+    if (all == null) {
+      all = new Places();
+      places = all;
     }
+    boolean leads = all.leadToTheEnd.get(end) && Entry.sequence(bytes, end) > previous;
+    int next = leads ? end + Entry.length(bytes, end) : all.next();
+    int proven = provenLength(all, next);
+    if (proven > 0) {
+      take(proven);
+      return;
+    }
+    if (leads) {
+      previous = Entry.sequence(bytes, end); // lost, but its header says where the next one is
+    }
+    end = next;
   }
 
   /**
-   * Whether the CRC of what begins here is right if it ends where another entry begins, or all
-   * does: then its length is set to that.
+   * The length with which the CRC of what begins here is right, of those with which it ends where
+   * another entry begins, or all does; 0 if there is none.
+   *
+   * @param next where one goes on if there is none
    */
-  private boolean provesItsLength() {
-    int from = end + Entry.CHECKED_FROM;
+  private int provenLength(Places all, int next) {
     if (!isSought(end, previous + 1, sought.last())) {
-      return false;
+      return 0;
     }
-    int stored = Entry.length(bytes, end);
     long sequence = Entry.sequence(bytes, end);
     int most = (int) Math.min(limit, (long) end + sought.maxEntryBytes());
     CRC32C crc = new CRC32C();
-    for (int at = end + Entry.HEADER_BYTES; at <= most; at++) {
-      if (at == limit || fits(at, sequence + 1, sought.last(), limit)) {
+    int from = end + Entry.CHECKED_FROM;
+    int seen = next;
+    int at = all.behind(end + Entry.HEADER_BYTES);
+    while (at <= most) {
+      if (at > seen) {
+        looksLeft = Math.max(0, looksLeft - (at - seen));
+        seen = at;
+        if (looksLeft == 0) {
+          break;
+        }
+      }
+      if (at == limit || Entry.sequence(bytes, at) > sequence) {
+        read += at - from;
         crc.update(bytes.slice(from, at - from));
         from = at;
-        if ((int) crc.getValue() == Entry.crc(bytes, end)) {
-          bytes.putInt(end + LENGTH_AT, at - end);
-          if (Entry.isIntact(bytes, end, at)) {
-            return true;
-          }
+        if ((int) crc.getValue() == Entry.crc(bytes, end) && Entry.isFramed(bytes, end, at - end)) {
+          return at - end;
         }
       }
+      at = at == limit ? Integer.MAX_VALUE : all.behind(at + 1);
     }
-    bytes.putInt(end + LENGTH_AT, stored);
-    return false;
+    return 0;
   }
 
-  /** Where the next whole entry begins; the end if there is none. */
-  private int next() {
-    int chain = nextChain();
-    long last = chain == limit ? sought.last() : Entry.sequence(bytes, chain) - 1;
-    int tries = last >= previous + 2 ? MOST_TRIES : 0;
-    for (int at = end + Entry.HEADER_BYTES; at + Entry.HEADER_BYTES <= chain && tries > 0; at++) {
-      if (fits(at, previous + 2, last, chain)) {
-        tries--;
-        if (Entry.isIntact(bytes, at, at + Entry.length(bytes, at))) {
-          return at;
+  /**
+   * The places with fitting headers. What is sought only moves on, and what was passed over is not
+   * looked at again, so each place is checked once as one from which headers lead on to the end,
+   * and once as any.
+   */
+  private final class Places {
+    /** All of them. */
+    final BitSet fitting = new BitSet(limit);
+
+    /** Those from which headers lead from entry to entry up to the end, with rising sequences. */
+    final BitSet leadToTheEnd = new BitSet(limit);
+
+    private final SpanCrc sums = new SpanCrc(bytes, limit);
+    private int nextLeading;
+    private int nextAny;
+
+    Places() {
+      for (int at = limit - Entry.HEADER_BYTES; at >= end; at--) {
+        if (fits(at, sought.first(), sought.last(), limit)) {
+          int next = at + Entry.length(bytes, at);
+          fitting.set(at);
+          leadToTheEnd.set(
+              at,
+              next == limit
+                  || (leadToTheEnd.get(next)
+                      && Entry.sequence(bytes, next) > Entry.sequence(bytes, at)));
         }
       }
+      read += limit;
     }
-    return chain;
-  }
 
-  /** The first whole entry behind this place whose chain reaches the end; the end if none does. */
-  private int nextChain() {
-    BitSet all = chains();
-    int tries = MOST_TRIES;
-    for (int at = all.nextSetBit(end + Entry.HEADER_BYTES);
-        at >= 0 && tries > 0;
-        at = all.nextSetBit(at + 1)) {
-      if (fits(at, previous + 2, sought.last(), limit)) {
-        tries--;
-        if (Entry.isIntact(bytes, at, at + Entry.length(bytes, at))) {
-          return at;
-        }
+    /** The first fitting place from one on; the end if there is none. */
+    int behind(int from) {
+      int at = fitting.nextSetBit(from);
+      return at < 0 ? limit : at;
+    }
+
+    /** Where the next whole entry begins; the end if there is none. */
+    int next() {
+      int chain = leading();
+      long last = chain == limit ? sought.last() : Entry.sequence(bytes, chain) - 1;
+      int at = behind(Math.max(nextAny, end + Entry.HEADER_BYTES));
+      while (at < chain && !isWhole(at, last, chain)) {
+        at = behind(at + 1);
       }
+      nextAny = Math.min(at, chain);
+      return nextAny;
     }
-    return limit;
-  }
 
-  private boolean leadsToTheEnd(int at) {
-    return chains().get(at) && Entry.sequence(bytes, at) > previous;
-  }
-
-  private BitSet chains() {
-    BitSet all = chains;
-    if (all == null) {
-      all = findChains();
-      chains = all;
-    }
-    return all;
-  }
-
-  private BitSet findChains() {
-    BitSet all = new BitSet(limit);
-    for (int at = limit - Entry.HEADER_BYTES; at >= end; at--) {
-      if (fits(at, sought.first(), sought.last(), limit)) {
-        int next = at + Entry.length(bytes, at);
-        all.set(
-            at,
-            next == limit
-                || (all.get(next) && Entry.sequence(bytes, next) > Entry.sequence(bytes, at)));
+    /** The first whole entry whose headers lead on to the end; the end if there is none. */
+    private int leading() {
+      int at = leadToTheEnd.nextSetBit(Math.max(nextLeading, end + Entry.HEADER_BYTES));
+      while (at >= 0 && !isWhole(at, sought.last(), limit)) {
+        at = leadToTheEnd.nextSetBit(at + 1);
       }
+      nextLeading = at < 0 ? limit : at;
+      return nextLeading;
     }
-    return all;
-  }
 
-  private boolean isIntact(int at, long first, long last, int until) {
-    return fits(at, first, last, until) && Entry.isIntact(bytes, at, at + Entry.length(bytes, at));
+    /** Whether an entry is whole and leaves a sequence for what is damaged before it. */
+    private boolean isWhole(int at, long last, int until) {
+      if (!fits(at, previous + 2, last, until)) {
+        return false;
+      }
+      int length = Entry.length(bytes, at);
+      read += Math.min(length, SpanCrc.MOST_BYTES);
+      return Entry.isFramed(bytes, at, length)
+          && sums.of(at + Entry.CHECKED_FROM, at + length) == Entry.crc(bytes, at);
+    }
   }
 
   /** Whether a header is that of an entry which is looked for; its CRC is not asked. */
