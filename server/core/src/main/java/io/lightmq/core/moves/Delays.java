@@ -12,10 +12,13 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.sessions.Subscribing;
 import io.lightmq.core.sessions.Target;
 import io.lightmq.core.state.Counters;
+import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
+import io.lightmq.core.state.Unforeseen;
 import io.lightmq.wire.entry.Entry;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -85,6 +88,8 @@ public final class Delays implements TurnPart {
   private final TurnTime time;
   private final Runnable wake;
   private final HourRoom room;
+  private final Recorder recorder;
+  private final Unforeseen unforeseen;
 
   /** All hours that have a holder, by the holder's id. */
   private final Map<Long, DueHour> hours = new LinkedHashMap<>();
@@ -109,7 +114,6 @@ public final class Delays implements TurnPart {
   private long lookMillis;
 
   public Delays(
-      ShardState state,
       Subscribing subscribing,
       EntryReads reads,
       Mover mover,
@@ -117,8 +121,10 @@ public final class Delays implements TurnPart {
       Counters counters,
       TurnTime time,
       Runnable wake,
-      HourRoom room) {
-    this.state = state;
+      HourRoom room,
+      Recorder recorder,
+      Unforeseen unforeseen) {
+    this.state = recorder.state();
     this.subscribing = subscribing;
     this.reads = reads;
     this.mover = mover;
@@ -127,6 +133,8 @@ public final class Delays implements TurnPart {
     this.time = time;
     this.wake = wake;
     this.room = room;
+    this.recorder = recorder;
+    this.unforeseen = unforeseen;
   }
 
   /** Finds the holders that a start has recovered. */
@@ -299,34 +307,63 @@ public final class Delays implements TurnPart {
         int count = subscription.readableRun(lane.code(), from, SLICE_COUNT);
         hour.reading = true;
         reading++;
-        reads.read(
-            subscription,
+        guarded(
+            hour,
             lane,
             from,
-            count,
-            SLICE_BYTES,
-            (entries, failure) -> {
-              hour.reading = false;
-              reading--;
-              if (entries != null) {
-                took(hour, lane, entries);
-              } else {
-                Damage damage = Damage.of(failure, from, from);
-                if (damage == null || !reads.setAside(subscription, lane, damage)) {
-                  counters.damagedReads++;
-                  log.error(
-                      "A due time of destination {} cannot be read, its message is passed over"
-                          + " until the next start",
-                      hour.destinationId(),
-                      failure);
-                }
-                hour.readTo(lane, from + 1);
-              }
-            });
+            () ->
+                reads.read(
+                    subscription,
+                    lane,
+                    from,
+                    count,
+                    SLICE_BYTES,
+                    (entries, failure) -> {
+                      hasRead(hour);
+                      guarded(hour, lane, from, () -> read(hour, lane, from, entries, failure));
+                    }));
         return true;
       }
     }
     return false;
+  }
+
+  private void hasRead(DueHour hour) {
+    if (hour.reading) {
+      hour.reading = false;
+      reading--;
+    }
+  }
+
+  /** A message of which nobody can say when it is due is passed over, and holds up no other. */
+  private void guarded(DueHour hour, Lane lane, long from, Runnable piece) {
+    if (unforeseen.run("when delayed messages are due", piece) != null) {
+      hasRead(hour);
+      hour.readTo(lane, Math.max(hour.unread(lane), from + 1));
+    }
+  }
+
+  private void read(
+      DueHour hour,
+      Lane lane,
+      long from,
+      @Nullable ByteBuffer entries,
+      @Nullable IOException failure) {
+    if (entries != null) {
+      took(hour, lane, entries);
+      return;
+    }
+    Damage damage = Damage.of(failure, from, from);
+    recorder.changing();
+    if (damage == null || !reads.setAside(hour.subscription(), lane, damage)) {
+      counters.damagedReads++;
+      log.error(
+          "A due time of destination {} cannot be read, its message is passed over until the"
+              + " next start",
+          hour.destinationId(),
+          failure);
+    }
+    hour.readTo(lane, from + 1);
   }
 
   private void took(DueHour hour, Lane lane, ByteBuffer entries) {

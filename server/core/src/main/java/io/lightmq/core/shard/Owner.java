@@ -186,7 +186,16 @@ final class Owner {
     HourRoom hourRoom = new HourRoom(settings.memory().namedBytes());
     this.delays =
         new Delays(
-            state, subscribing, reads, mover, deadLetters, counters, time, later::wake, hourRoom);
+            subscribing,
+            reads,
+            mover,
+            deadLetters,
+            counters,
+            time,
+            later::wake,
+            hourRoom,
+            recorder,
+            unforeseen);
     landing.holders(delays::came);
     Retries retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
     VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.moves.Delays;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -141,5 +143,60 @@ class LaterTurnsTest {
     publishExpiring();
     UnforeseenTest.set(h, null, "shard", "owner", "parts", "Janitor", "decisions");
     assertThatThrownBy(() -> h.loops.advance(20 * SECOND)).isInstanceOf(NullPointerException.class);
+  }
+
+  private static final long HOUR_MILLIS = 3_600_000;
+
+  /** Delayed messages that fall due in the middle of two hours, the third and fourth from now. */
+  private Delays publishDelayed() throws Exception {
+    h.keepTime = true;
+    long id = h.producer(peer, QUEUE);
+    for (int hours = 2; hours <= 3; hours++) {
+      int c = h.nextCorrelation();
+      long delay = untilNextHour() + hours * HOUR_MILLIS + HOUR_MILLIS / 2;
+      h.broker.submit(
+          new Command.Publish(peer, c, id, hours - 1, 1, h.bytes(true, 0, delay, "in " + hours)));
+      assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
+    }
+    Object delays = UnforeseenTest.set(h, null, "shard", "owner", "delays");
+    UnforeseenTest.set(h, delays, "shard", "owner", "delays");
+    return (Delays) delays;
+  }
+
+  private long untilNextHour() {
+    return HOUR_MILLIS - h.loops.clock().wallMillis() % HOUR_MILLIS;
+  }
+
+  private void onlyTheOtherComesBeforeAStart() throws Exception {
+    lives();
+    h.loops.advance(2 * HOUR_MILLIS * 1_000_000);
+    h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
+    assertThat(h.pull(peer, 1, 9)).singleElement().extracting("text").isEqualTo("in 3");
+    h.close();
+    h.open();
+    peer = h.attach();
+    h.consumer(peer, 1, QUEUE, Subscribe.QUEUE, null);
+    h.loops.advance(SECOND);
+    List<String> texts = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      texts.add(h.pull(peer, 1, 1).get(0).text());
+    }
+    assertThat(texts).containsExactlyInAnyOrder("in 3", "in 2");
+  }
+
+  @Test
+  void aDueTimeThatNobodyCanTakeInIsPassedOver() throws Exception {
+    publishDelayed().byTime().get(0).heap = null;
+    h.loops.advance((untilNextHour() + 2 * HOUR_MILLIS) * 1_000_000);
+    onlyTheOtherComesBeforeAStart();
+  }
+
+  @Test
+  void dueTimesThatNobodyCanReadArePassedOver() throws Exception {
+    publishDelayed();
+    Object reads = UnforeseenTest.set(h, null, "shard", "owner", "delays", "reads");
+    h.loops.advance((untilNextHour() + 2 * HOUR_MILLIS) * 1_000_000);
+    UnforeseenTest.set(h, reads, "shard", "owner", "delays", "reads");
+    onlyTheOtherComesBeforeAStart();
   }
 }
