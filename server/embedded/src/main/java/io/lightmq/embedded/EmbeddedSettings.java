@@ -9,7 +9,7 @@ import io.lightmq.node.connection.ConnectionSettings;
 /** Settings of brokers that share a heap with their application: smaller than a server's. */
 final class EmbeddedSettings {
   private static final int MIB = 1 << 20;
-  private static final int WINDOW_BYTES = 16 * MIB;
+  static final int WINDOW_BYTES = 16 * MIB;
   private static final int MEMORY_JOURNAL_FILE_BYTES = 8 * MIB;
   private static final int FILE_JOURNAL_FILE_BYTES = 16 * MIB;
   private static final long IDLE_NANOS = 20_000_000;

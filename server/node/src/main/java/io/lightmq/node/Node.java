@@ -131,13 +131,24 @@ public final class Node implements AutoCloseable {
       verbs.begin(node);
       return node;
     } catch (IOException | RuntimeException e) {
-      listeners.forEach(listener -> listener.close().awaitUninterruptibly());
-      closeAfterFailure(broker, owned, e);
+      closeAfterFailure(broker, listeners, owned, e);
       throw e;
+    } catch (OutOfMemoryError e) { // also direct memory: a start may be refused, a process not hang
+      IOException refusal =
+          new IOException(
+              "there is too little memory to start ("
+                  + e.getMessage()
+                  + "); give this Java machine more with -Xmx, or with -XX:MaxDirectMemorySize if"
+                  + " it is direct memory",
+              e);
+      closeAfterFailure(broker, listeners, owned, refusal);
+      throw refusal;
     }
   }
 
-  private static void closeAfterFailure(@Nullable Broker broker, Owned owned, Exception cause) {
+  private static void closeAfterFailure(
+      @Nullable Broker broker, List<Channel> listeners, Owned owned, Exception cause) {
+    listeners.forEach(listener -> listener.close().awaitUninterruptibly());
     try {
       if (broker != null) {
         broker.close();

@@ -10,6 +10,7 @@ import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
+import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.overflow.OverflowFiles;
 import io.lightmq.core.storage.snapshot.Ballast;
 import io.lightmq.core.storage.snapshot.StoreIdentity;
@@ -23,6 +24,8 @@ import java.io.IOException;
  * @param reads where entries are read from files
  * @param match where selectors are evaluated that take too long for a turn
  * @param destage where checkpoints are written and the state is built again
+ * @param window where owners, one after the other, build what they append; taken at once, since an
+ *     owner that begins cannot do without
  * @param places memory for where messages are and who has them
  * @param unlogged memory for messages that are in no record
  */
@@ -38,6 +41,7 @@ record Member(
     StoreIdentity identity,
     Ballast ballast,
     DirectMemory memory,
+    Window window,
     OffHeap places,
     UnloggedStore unlogged,
     OverflowFiles overflowFiles,
@@ -46,8 +50,10 @@ record Member(
   /** Opens a data directory, or begins one. Blocks. */
   static Member open(BrokerSettings settings, Disk disk, Loops loops, Loop shard)
       throws IOException {
-    StoreIdentity identity = StoreIdentity.openOrCreate(disk, loops.ids()::next);
     DirectMemory memory = new DirectMemory();
+    // First, so that a machine that cannot have it leaves the directory as it is.
+    Window window = Window.reserve(memory, settings.memory().windowBytes());
+    StoreIdentity identity = StoreIdentity.openOrCreate(disk, loops.ids()::next);
     Loop overflow = loops.open("overflow");
     OverflowFiles files =
         OverflowFiles.open(
@@ -64,6 +70,7 @@ record Member(
         identity,
         Ballast.open(disk, settings.disk().ballastBytes()),
         memory,
+        window,
         new OffHeap(memory),
         new UnloggedStore(memory, settings.memory().unloggedBytes(), files),
         files,
@@ -84,6 +91,7 @@ record Member(
         identity,
         ballast,
         memory,
+        window,
         places,
         unlogged,
         overflowFiles,

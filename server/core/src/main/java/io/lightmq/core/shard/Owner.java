@@ -124,7 +124,8 @@ final class Owner {
     TurnTime time = member.time();
     Counters counters = replica.counters();
     Ready ready = new Ready();
-    this.window = new Window(member.memory(), settings.memory().windowBytes(), from);
+    this.window = member.window();
+    window.begin(from);
     this.fetcher =
         new Fetcher(member.shard(), member.reads(), journal, replica.segments(), member.memory());
     Beside beside = new Beside(member.shard(), member.match());
@@ -362,7 +363,6 @@ final class Owner {
     runner.drop();
     replica.checkpoints().led(null);
     member.reads().execute(fetcher::close);
-    window.close();
   }
 
   private boolean mayGive() {
@@ -391,11 +391,6 @@ final class Owner {
   /** Gives back what the read loop has; on that, or after its end. */
   void closeReads() {
     fetcher.close();
-  }
-
-  /** Gives the window's memory back, as the last thing. */
-  void closeWindow() {
-    window.close();
   }
 
   // ---- what the shard asks ----

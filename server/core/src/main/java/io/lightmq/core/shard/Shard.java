@@ -561,9 +561,7 @@ final class Shard implements ShardRunner.Home {
         }
         onLoop(member.destage(), () -> replica().closeSegments());
         onLoop(member.overflow(), member.overflowFiles()::close);
-        if (leading != null) {
-          leading.closeWindow();
-        }
+        member.window().close();
       }
     }
   }

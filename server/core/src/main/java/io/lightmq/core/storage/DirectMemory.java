@@ -1,10 +1,12 @@
 package io.lightmq.core.storage;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.IntFunction;
 
 /**
  * The count of all off-heap memory of a broker core, by purpose. Buffers that are given back are
@@ -18,11 +20,45 @@ import java.util.TreeMap;
 public final class DirectMemory {
   static final int MAX_KEPT_BYTES = 32 << 20;
 
+  private final IntFunction<ByteBuffer> source;
   private final Map<String, Long> used = new TreeMap<>();
   private final Map<Integer, ArrayDeque<ByteBuffer>> spare = new HashMap<>();
   private long inUse;
   private long kept;
   private long highest;
+
+  /** That of this Java machine, of which nothing is taken yet. */
+  public DirectMemory() {
+    this(ByteBuffer::allocateDirect);
+  }
+
+  DirectMemory(IntFunction<ByteBuffer> source) {
+    this.source = source;
+  }
+
+  /**
+   * As {@link #allocate}, for what a broker needs as long as it lives: if there is too little, it
+   * must not start.
+   *
+   * @param lower what else can be done about it than to give the machine more
+   * @throws IOException with the figures, if the Java machine may not have so much
+   */
+  public ByteBuffer reserve(String purpose, int bytes, String lower) throws IOException {
+    try {
+      return allocate(purpose, bytes);
+    } catch (OutOfMemoryError e) {
+      throw new IOException(
+          "the "
+              + purpose
+              + " needs "
+              + bytes
+              + " bytes of direct memory, and there are too few ("
+              + e.getMessage()
+              + "); give this Java machine more with -XX:MaxDirectMemorySize, or "
+              + lower,
+          e);
+    }
+  }
 
   /**
    * A zeroed or recycled direct buffer of exactly so many bytes, position 0. Recycled contents are
@@ -34,7 +70,7 @@ public final class DirectMemory {
     ArrayDeque<ByteBuffer> pool = spare.get(bytes);
     ByteBuffer buffer = pool == null ? null : pool.pollFirst();
     if (buffer == null) {
-      buffer = ByteBuffer.allocateDirect(bytes);
+      buffer = source.apply(bytes);
     } else {
       kept -= bytes;
     }

@@ -79,7 +79,6 @@ class RolesTest {
         assertThat(node.life()).isEqualTo(Life.FOLLOWING);
         traffic.assertDismissed();
         Map<String, Long> memory = node.words.broker.memory();
-        assertThat(memory.getOrDefault("window", 0L)).as("seed %s", seed).isZero();
         assertThat(memory.getOrDefault("unlogged messages", 0L)).as("seed %s", seed).isZero();
         assertThat(memory.getOrDefault("journal reads", 0L)).as("seed %s", seed).isZero();
         assertThat(memory.getOrDefault("segments", 0L)).as("seed %s: %s", seed, memory).isZero();

@@ -3,6 +3,7 @@ package io.lightmq.core.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
@@ -40,5 +41,23 @@ class DirectMemoryTest {
 
     assertThatThrownBy(() -> memory.free("bitmaps", buffer))
         .hasMessageContaining("64 bytes given back for bitmaps, which has only 0");
+  }
+
+  @Test
+  void whatAStartCannotDoWithoutIsToldWithTheNumbers() {
+    DirectMemory none =
+        new DirectMemory(
+            bytes -> {
+              throw new OutOfMemoryError("Cannot reserve " + bytes + " bytes of 7");
+            });
+    assertThatThrownBy(() -> none.reserve("window", 4096, "take a smaller one"))
+        .isInstanceOf(IOException.class)
+        .hasMessageContainingAll(
+            "the window needs 4096 bytes",
+            "Cannot reserve 4096 bytes of 7",
+            "-XX:MaxDirectMemorySize",
+            "take a smaller one");
+    assertThat(none.used("window")).isZero();
+    assertThat(none.total()).isZero();
   }
 }

@@ -2,6 +2,7 @@ package io.lightmq.core.storage.journal;
 
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -37,16 +38,43 @@ public final class Window implements AutoCloseable {
    * @param firstOffset where the first byte goes
    */
   public Window(DirectMemory memory, int capacityBytes, long firstOffset) {
+    this(memory, memory.allocate(PURPOSE, checked(capacityBytes)));
+    begin(firstOffset);
+  }
+
+  private Window(DirectMemory memory, ByteBuffer ring) {
+    this.memory = memory;
+    this.ring = ring;
+    this.capacity = ring.capacity();
+    this.mask = capacity - 1L;
+  }
+
+  /**
+   * A window for a broker that starts; it has to be told to {@link #begin}.
+   *
+   * @param capacityBytes a power of two
+   * @throws IOException if there is too little memory for it
+   */
+  public static Window reserve(DirectMemory memory, int capacityBytes) throws IOException {
+    return new Window(
+        memory,
+        memory.reserve(
+            PURPOSE, checked(capacityBytes), "a server a smaller window with memory.window"));
+  }
+
+  private static int checked(int capacityBytes) {
     if (Integer.bitCount(capacityBytes) != 1 || capacityBytes < 4096) {
       throw new IllegalArgumentException(
           "window of " + capacityBytes + " bytes: a power of two from 4096 on is needed");
     }
-    this.memory = memory;
-    this.ring = memory.allocate(PURPOSE, capacityBytes);
-    this.capacity = capacityBytes;
-    this.mask = capacityBytes - 1L;
-    this.first = firstOffset;
-    this.position = firstOffset;
+    return capacityBytes;
+  }
+
+  /** Empty again; the first byte goes to an offset. */
+  public void begin(long firstOffset) {
+    first = firstOffset;
+    position = firstOffset;
+    roomEnd = Long.MAX_VALUE;
   }
 
   /** Bytes of the ring. */
