@@ -3,10 +3,17 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.storage.DiskFile;
+import io.lightmq.wire.entry.Crc;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A store that was used never starts empty: what is missing is told, not taken for new. */
 final class UsedStoreTest {
@@ -70,5 +77,65 @@ final class UsedStoreTest {
       first.close();
     }
     assertThat(cuts).isPositive();
+  }
+
+  /** What the file {@code store} of an older release lacks. */
+  enum Older {
+    MEMBER,
+    FLAGS_AND_KEY
+  }
+
+  /** The file as an older release wrote it. */
+  private void makeOlder(Older which) throws IOException {
+    ByteBuffer file = ByteBuffer.allocate(which == Older.MEMBER ? 80 : 64);
+    try (DiskFile store = harness.disk.open("store")) {
+      store.read(0, file.duplicate());
+    }
+    int crcAt = file.capacity() - 4;
+    if (which == Older.MEMBER) {
+      file.put(64, new byte[12]);
+    } else {
+      file.putInt(8, 1).putInt(12, 0).put(32, new byte[28]);
+    }
+    file.putInt(crcAt, Crc.of(file, 0, crcAt));
+    harness.disk.delete("store");
+    try (DiskFile store = harness.disk.create("store")) {
+      store.write(0, file.clear());
+      store.force();
+    }
+    harness.disk.forceDirectory("");
+  }
+
+  private byte[] store() throws IOException {
+    try (DiskFile store = harness.disk.open("store")) {
+      byte[] bytes = new byte[(int) store.size()];
+      store.read(0, ByteBuffer.wrap(bytes));
+      return bytes;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anOlderStoreStartsOnAFullDiskAndIsTakenOverWhenThereIsRoom(Older which) throws IOException {
+    harness.open();
+    publish(5);
+    harness.close();
+    makeOlder(which);
+    byte[] older = store();
+    harness.disk.capacity(harness.disk.totalBytes() - harness.disk.usableBytes());
+    harness.open();
+    assertThat(harness.admin("destination.show", Map.of("name", "orders")))
+        .contains("\"backlog\":5");
+    assertThat(store()).isEqualTo(older);
+    harness.crash(false);
+    harness.disk.capacity(Long.MAX_VALUE);
+    harness.open();
+    harness.close();
+    byte[] newer = store();
+    assertThat(newer).hasSize(80);
+    assertThat(newer[15]).as("it was used").isEqualTo((byte) 1);
+    assertThat(Arrays.copyOfRange(newer, 64, 76)).as("member id").isNotEqualTo(new byte[12]);
+    harness.open();
+    assertThat(store()).isEqualTo(newer);
   }
 }

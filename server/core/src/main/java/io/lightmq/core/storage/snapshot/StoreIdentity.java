@@ -2,12 +2,15 @@ package io.lightmq.core.storage.snapshot;
 
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
+import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.wire.entry.Crc;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Who a data directory is: file {@code store}, written before any other, and again once the first
@@ -26,7 +29,8 @@ import java.util.function.Supplier;
  * read it.
  *
  * <p>Version 1 has 64 bytes, no flags and no key; it is written again as version 2. A file is
- * replaced as a whole: written, forced, renamed.
+ * replaced as a whole: written, forced, renamed. If the disk is full then, an older store starts
+ * all the same, with what its file lacks made for this start alone; the next one tries again.
  */
 public final class StoreIdentity {
   /** Version of the layout of the whole directory. */
@@ -42,6 +46,8 @@ public final class StoreIdentity {
   private static final int MEMBER_AT = 64;
   private static final int USED = 1;
   private static final long MAGIC = 0x4C4D5153544F5245L;
+
+  private static final Logger log = LoggerFactory.getLogger(StoreIdentity.class);
 
   private final Disk disk;
   private final UUID storeId;
@@ -86,14 +92,19 @@ public final class StoreIdentity {
   }
 
   /**
-   * Remembers that the store is not empty any more. Blocks.
+   * Remembers that the store is not empty any more, at the next start if the disk is full and this
+   * is not its first. Blocks.
    *
    * @throws IOException if that could not be made durable
    */
   public void markUsed() throws IOException {
     if (!used) {
-      write(disk, storeId, key, memberId, USED);
-      used = true;
+      if (created) {
+        write(disk, storeId, key, memberId, USED);
+        used = true;
+      } else {
+        used = writeIfRoom(disk, storeId, key, memberId, USED);
+      }
     }
   }
 
@@ -153,6 +164,24 @@ public final class StoreIdentity {
     disk.forceDirectory("");
   }
 
+  /** Writes again what is there in an older form; false if there is no room for it now. */
+  private static boolean writeIfRoom(Disk disk, UUID id, byte[] key, UUID member, int flags)
+      throws IOException {
+    try {
+      write(disk, id, key, member, flags);
+      return true;
+    } catch (IOException e) {
+      if (!DiskFullException.isFull(e)) {
+        throw e;
+      }
+      log.warn(
+          "The disk is full: the file \"store\" of an older release stays as it is, and is written"
+              + " anew by a start with room for it",
+          e);
+      return false;
+    }
+  }
+
   private static StoreIdentity read(Disk disk, Supplier<UUID> newId) throws IOException {
     ByteBuffer bytes = ByteBuffer.allocate(BYTES);
     long size;
@@ -183,7 +212,7 @@ public final class StoreIdentity {
     if (version == 1) {
       byte[] key = newKey(newId);
       UUID member = newMemberId(newId);
-      write(disk, id, key, member, 0);
+      writeIfRoom(disk, id, key, member, 0);
       return new StoreIdentity(disk, id, key, member, false, false);
     }
     byte[] key = new byte[KEY_BYTES];
@@ -192,7 +221,7 @@ public final class StoreIdentity {
     UUID member = new UUID(bytes.getLong(MEMBER_AT), bytes.getInt(MEMBER_AT + 8) & 0xFFFFFFFFL);
     if (member.getMostSignificantBits() == 0 && member.getLeastSignificantBits() == 0) {
       member = newMemberId(newId);
-      write(disk, id, key, member, flags);
+      writeIfRoom(disk, id, key, member, flags);
     }
     return new StoreIdentity(disk, id, key, member, false, flags != 0);
   }
