@@ -34,6 +34,9 @@ final class FrameHeap {
 
   private static final int MOST_OF_ITEM = (CONSUMER + LIST + RANGE) / 2;
 
+  /** A run of a commit, with the slice of its messages. */
+  private static final long RUN = 256;
+
   /** One pull, as a part of its frame and as a command. */
   private static final int PULL = 136;
 
@@ -83,6 +86,22 @@ final class FrameHeap {
       most = Math.min((long) MOST_OF_BYTE * frameBytes, (long) MOST_OF_ITEM * Protocol.MAX_ITEMS);
     }
     return (int) Math.min(Integer.MAX_VALUE, most);
+  }
+
+  /**
+   * What a commit of so many runs takes at most, beside the bytes of its messages, which it does
+   * not copy; 0 if that is little.
+   *
+   * @param acknowledgingBytes the length of what follows its runs in the frame
+   */
+  static int mostOfCommit(long runs, int acknowledgingBytes) {
+    long most =
+        RUN * runs
+            + Math.min(
+                (long) MOST_OF_BYTE * acknowledgingBytes, (long) MOST_OF_ITEM * Protocol.MAX_ITEMS);
+    return runs <= 1 && acknowledgingBytes <= FEW_BYTES
+        ? 0
+        : (int) Math.min(Integer.MAX_VALUE, most);
   }
 
   private static boolean hasParts(int type) {

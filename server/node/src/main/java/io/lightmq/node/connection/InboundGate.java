@@ -73,6 +73,11 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
 
   private record Reserved(FrameBudget budget, int bytes, Runnable admitted) {}
 
+  /** Whether the frame under way is a commit that asks for room, and what was seen of it. */
+  private boolean commit;
+
+  private final CommitParts parts = new CommitParts();
+
   /** What the frame under way takes of the heap at most when it is decoded; 0 if that is little. */
   private int heapBytes;
 
@@ -131,6 +136,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     while (at < end && !off) {
       if (bodyLeft > 0) {
         int skipped = (int) Math.min(bodyLeft, end - at);
+        if (commit) {
+          parts.pass(bytes, at + skipped, bodyLeft - skipped);
+          heapBytes = skipped == bodyLeft && !hasHeap ? parts.most() : heapBytes;
+        }
         if (skipped == bodyLeft && heapBytes > 0 && !mayDecode(ctx, bytes, at + skipped)) {
           bodyLeft = 1;
           held.addFirst(bytes);
@@ -261,6 +270,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
     length = 0;
     runBytes = 0;
     heapBytes = 0;
+    commit = false;
     if (frameLength < FRAME_BYTES || frameLength > maxFrameBytes - LENGTH_BYTES) {
       off = true;
       return false;
@@ -274,7 +284,10 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       runBytes = frameLength - FRAME_BYTES;
       return !covered();
     }
-    boolean commit = type == FrameType.COMMIT.code();
+    commit = type == FrameType.COMMIT.code();
+    if (commit) {
+      parts.begin(frameLength);
+    }
     if (!commit && frameLength > ConnectionSettings.MAX_REQUEST_BYTES) {
       off = true;
       refusing.accept(

@@ -218,7 +218,11 @@ class FrameHeapTest {
               new Frame.Return(0, acked(parts, 1), true, cause(wide)),
               new Frame.Return(0, acked(1, parts), true, null));
       case BEGUN -> List.of(new Frame.Begun(1, true, acked(parts, 1)));
-      case COMMIT -> List.of(new Frame.Commit(9, 1, 1, List.of(), acked(parts, 1)));
+      case COMMIT ->
+          List.of(
+              new Frame.Commit(9, 1, 1, List.of(), acked(parts, 1)),
+              new Frame.Commit(9, 1, 1, runs(parts, 100), acked(1, parts)),
+              new Frame.Commit(9, 1, 1, runs(1, 100 * parts), List.of()));
       case PULL -> List.of(pulls(parts));
       case ADMIN -> List.of(new Frame.Admin(9, wide, arguments(parts)), admin(ascii));
       case SET_CLIENT_ID ->
@@ -269,6 +273,96 @@ class FrameHeapTest {
     return Collections.nCopies(consumers, new Frame.Acked(1, 1, each));
   }
 
+  private static int most(FrameType type, ByteBuf frame) {
+    int length = frame.readableBytes();
+    if (type != FrameType.COMMIT) {
+      return FrameHeap.most(type.code(), length);
+    }
+    CommitParts parts = new CommitParts();
+    parts.begin(length);
+    int at = frame.readerIndex() + 1;
+    while (at < frame.writerIndex()) { // as it may come
+      at = Math.min(frame.writerIndex(), at + 1 + at % 700);
+      parts.pass(frame, at, frame.writerIndex() - at);
+    }
+    return parts.most();
+  }
+
+  private static List<Frame.StagedRun> runs(int count, int bytes) {
+    List<Frame.StagedRun> runs = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      runs.add(new Frame.StagedRun(40, true, 1, ConnectionHarness.run(bytes)));
+    }
+    return runs;
+  }
+
+  // ---- commits ----
+
+  private static ConnectionHarness committing(DecodeTurns turns) {
+    ConnectionSettings large =
+        new ConnectionSettings(
+            MANY.counts(),
+            new ConnectionSettings.Sizes(4 << 20, 4 << 20, 16 << 10, 4 << 20),
+            MANY.patience());
+    return new ConnectionHarness(large, "127.0.0.1", turns).attached().producer();
+  }
+
+  /** They stay the bytes that they are. */
+  @ParameterizedTest
+  @ValueSource(ints = {20 << 10, 200 << 10, 1 << 20})
+  void theMessagesOfACommitAskForNoRoom(int bytes) {
+    harness = committing(null);
+    int taken = ConnectionHarness.DECODED - 1_000;
+    harness.decoded.keep(taken);
+    harness.send(new Frame.Commit(10, 1, 1, runs(1, bytes), acked(1, 1)));
+    assertThat(harness.decoded.usedBytes()).isEqualTo(taken);
+    assertThat(release()).isEqualTo(1);
+    harness.send(new Frame.Commit(11, 1, 2, runs(2, bytes / 2), acked(1, 200)));
+    assertThat(release()).as("its ranges do").isZero();
+    harness.decoded.giveBack(taken);
+    harness.channel.runPendingTasks();
+    assertThat(release()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {20 << 10, 200 << 10, 1 << 20})
+  void theMessagesOfCommitsTakeNoTurnsOfTheLoop(int bytes) {
+    List<Runnable> later = new ArrayList<>();
+    harness = committing(new DecodeTurns(later::add));
+    for (int i = 1; i <= 8; i++) {
+      harness.send(new Frame.Commit(10 + i, 1, i, runs(2, bytes / 2), acked(1, 3)));
+      assertThat(release()).as("commit %d", i).isEqualTo(1);
+    }
+    assertThat(later).isEmpty();
+  }
+
+  /** Else such a commit would wait until no other connection has anything decoded. */
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 48, 62, 1_024})
+  void aLargeCommitFindsRoomOnASmallHeap(int heapMib) {
+    CommitParts parts = new CommitParts();
+    ByteBuf frame = encode(new Frame.Commit(9, 1, 1, runs(20, 50 << 10), acked(10, 100)));
+    int length = frame.readInt();
+    parts.begin(length);
+    parts.pass(frame, frame.writerIndex(), 0);
+    assertThat(parts.most()).isLessThanOrEqualTo((int) FrameHeap.limit((long) heapMib << 20) / 4);
+    frame.release();
+  }
+
+  /** Gives back what has come; how many commits that were. */
+  private int release() {
+    int commits = 0;
+    for (Command each : List.copyOf(harness.commands)) {
+      if (each instanceof Command.Commit commit) {
+        commit.runs().forEach(run -> run.messages().release());
+        each.peer().letGo(each.named());
+        commits++;
+      }
+    }
+    harness.commands.clear();
+    return commits;
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 3, 7, 20, 100, 1_000, 8_000})
   void noFrameTakesMoreThanIsReckoned(int parts) {
@@ -291,7 +385,7 @@ class FrameHeapTest {
         }
         assertThat(least)
             .as("%s of %d bytes", type, length)
-            .isLessThan(Math.max(FrameHeap.most(type.code(), length), 1_024) + 1_024);
+            .isLessThan(Math.max(most(type, whole.readerIndex(start)), 1_024) + 1_024);
         whole.release();
       }
     }
