@@ -53,6 +53,7 @@ public record DestinationSettings(
 
   private static final String NONE = "none";
   private static final int MAX_NAME_CHARS = 512;
+  private static final int MAX_CHAR_BYTES = 3;
   private static final int VERSION = 2;
 
   public DestinationSettings {
@@ -190,6 +191,15 @@ public record DestinationSettings(
       out.writeUTF(text.getKey());
       out.writeUTF(text.getValue());
     }
+  }
+
+  /** What {@link #encode} writes, at most. */
+  public int encodedBytes() {
+    int bytes = 2;
+    for (Map.Entry<String, String> text : texts().entrySet()) {
+      bytes += 4 + text.getKey().length() + MAX_CHAR_BYTES * text.getValue().length();
+    }
+    return bytes;
   }
 
   /** Reads what {@link #encode} wrote. */

@@ -22,10 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 public final class Plan implements Landing.Planned {
-  /** What a record takes besides its messages, at most; also one that creates a queue. */
+  /** What a record takes besides its messages, at most. */
   private static final int RECORD_BYTES = 512;
-
-  private static final int CREATED_BYTES = 1_024;
 
   /** What a subscription has done with, and why. */
   public record Settled(Settlements.Accepted accepted, Reason reason) {}
@@ -215,7 +213,10 @@ public final class Plan implements Landing.Planned {
 
   /** The bytes that it takes of the turn's batch, at most; 0 if it records nothing. */
   public long batchBytes() {
-    long created = (long) CREATED_BYTES * creates().size();
+    long created = 0;
+    for (MissingQueue each : creates()) {
+      created += each.recordBytes();
+    }
     return parts == 0 && !isSpendingOnly() ? created : created + RECORD_BYTES + recordedBytes;
   }
 

@@ -5,6 +5,7 @@ import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.NamedHeap;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationName;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 public final class MissingQueue {
+  private static final int RECORD_BYTES = 64;
+
   private final DestinationName name;
   private final DestinationSettings settings;
   private @Nullable Destination created;
@@ -28,6 +31,13 @@ public final class MissingQueue {
 
   public DestinationSettings settings() {
     return settings;
+  }
+
+  /** The bytes of the record that creates it, at most: its name and its settings may be long. */
+  public int recordBytes() {
+    return RECORD_BYTES
+        + name.name().getBytes(StandardCharsets.UTF_8).length
+        + settings.encodedBytes();
   }
 
   /** The heap that it takes. */

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** How many bytes the records of a command take in the journal, at most. */
 public final class RecordBytes {
-  private static final int HOLDER_BYTES = 1_024;
+  /** What the record takes that creates a holder, at most: it has its destination's settings. */
+  static final int HOLDER_BYTES = 4_096;
 
   /** What a record of acknowledgements takes besides its ranges and keys, at most. */
   private static final int RECORD_BYTES = 128;
