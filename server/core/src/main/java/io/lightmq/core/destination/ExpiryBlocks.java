@@ -6,14 +6,16 @@ import java.io.DataOutput;
 import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongPredicate;
 
 /**
  * When the first message of each block of 4096 of a lane expires: a block is in it only if
  * something in it does. What says so costs memory per block, not per message.
  *
- * <p>What the messages say is state, and comes by them alone. When a block is looked at next
- * depends on who has looked and when; that is beside it, in no snapshot, and begins anew with each
- * start.
+ * <p>What the messages say is state, and comes by them alone; of blocks that nobody needs any more
+ * nothing is in a snapshot, whether they are forgotten already or not. When a block is looked at
+ * next depends on who has looked and when; that is beside it, in no snapshot, and begins anew with
+ * each start.
  */
 @OwnedBy("shard")
 final class ExpiryBlocks {
@@ -73,10 +75,15 @@ final class ExpiryBlocks {
     return first;
   }
 
-  void trim(long belowSequence) {
+  /**
+   * Forgets blocks in which nobody needs anything any more, so that there are no more of them than
+   * blocks in cursors, however old the oldest message is.
+   */
+  void trim(long belowSequence, LongPredicate needed) {
     newest = NONE;
     earliest.headMap(Cursor.key(belowSequence)).clear();
-    looks.headMap(Cursor.key(belowSequence)).clear();
+    earliest.keySet().removeIf(block -> !needed.test(block));
+    looks.keySet().retainAll(earliest.keySet());
   }
 
   /** Whether nothing is looked at any more. */
@@ -84,14 +91,23 @@ final class ExpiryBlocks {
     return looks.isEmpty();
   }
 
-  /** When the first message of each block expires, from that of a sequence on. */
-  Map<Long, Long> earliest(long fromSequence) {
-    return earliest.tailMap(Cursor.key(fromSequence));
+  /** When the first message of each needed block expires, from that of a sequence on. */
+  Map<Long, Long> earliest(long fromSequence, LongPredicate needed) {
+    Map<Long, Long> kept = new TreeMap<>();
+    earliest
+        .tailMap(Cursor.key(fromSequence))
+        .forEach(
+            (block, millis) -> {
+              if (needed.test(block)) {
+                kept.put(block, millis);
+              }
+            });
+    return kept;
   }
 
-  /** Varint blocks from that of a sequence on, each: long key, long earliest expiry. */
-  void encode(DataOutput out, long fromSequence) throws IOException {
-    Map<Long, Long> kept = earliest(fromSequence);
+  /** Varint needed blocks from that of a sequence on, each: long key, long earliest expiry. */
+  void encode(DataOutput out, long fromSequence, LongPredicate needed) throws IOException {
+    Map<Long, Long> kept = earliest(fromSequence, needed);
     Formats.writeVarint(out, kept.size());
     for (Map.Entry<Long, Long> block : kept.entrySet()) {
       out.writeLong(block.getKey());

@@ -91,7 +91,7 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
 
   final void trim(long below) {
     extents.trim(below);
-    expiries.trim(below);
+    expiries.trim(below, new NeededBlocks(this, false));
     if (!aside.isEmpty()) {
       aside.remove(0, below);
     }
@@ -103,12 +103,12 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
   /** Writes what exists from a sequence on. */
   final void encode(DataOutput out, long from) throws IOException {
     extents.encode(out, from);
-    expiries.encode(out, from);
+    expiries.encode(out, from, new NeededBlocks(this, true));
   }
 
-  /** When the first message of each block expires, from that of a sequence on. */
+  /** When the first message of each needed block expires, from that of a sequence on. */
   final Map<Long, Long> earliestExpiries(long from) {
-    return expiries.earliest(from);
+    return expiries.earliest(from, new NeededBlocks(this, true));
   }
 
   final void decode(DataInput in) throws IOException {
