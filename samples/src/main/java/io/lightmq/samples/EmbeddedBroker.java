@@ -22,10 +22,11 @@ final class EmbeddedBroker {
   private EmbeddedBroker() {}
 
   public static void main(String[] arguments) throws IOException {
-    Usage.of("usage: EmbeddedBroker [DIR]   runs a broker inside, with its data in DIR", 0)
-        .check(arguments);
-    if (arguments.length > 0) {
-      sendAndFind(Path.of(arguments[0]));
+    String[] given =
+        Usage.of("usage: EmbeddedBroker [DIR]   runs a broker inside, with its data in DIR", 0)
+            .check(arguments);
+    if (given.length > 0) {
+      sendAndFind(Path.of(given[0]));
       return;
     }
     Path directory = Files.createTempDirectory("lightmq-sample-");

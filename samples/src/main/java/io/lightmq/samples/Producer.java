@@ -11,9 +11,10 @@ final class Producer {
   private Producer() {}
 
   public static void main(String[] arguments) {
-    Usage.of("usage: Producer [COUNT]   sends COUNT (10) messages to the queue orders", 0)
-        .check(arguments);
-    int count = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 10;
+    String[] given =
+        Usage.of("usage: Producer [COUNT]   sends COUNT (10) messages to the queue orders", 0)
+            .check(arguments);
+    int count = given.length > 0 ? Integer.parseInt(given[0]) : 10;
     var factory = new LightmqConnectionFactory(Samples.brokerUri());
     try (JMSContext context = factory.createContext()) {
       Queue orders = context.createQueue("orders");

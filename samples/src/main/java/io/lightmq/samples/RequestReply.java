@@ -17,9 +17,12 @@ final class RequestReply {
   private RequestReply() {}
 
   public static void main(String[] arguments) throws JMSException {
-    Usage.of("usage: RequestReply [TEXT]   asks through a queue, answers to a temporary queue", 0)
-        .check(arguments);
-    String question = arguments.length > 0 ? String.join(" ", arguments) : "how are you?";
+    String[] given =
+        Usage.of(
+                "usage: RequestReply [TEXT]   asks through a queue, answers to a temporary queue",
+                0)
+            .check(arguments);
+    String question = given.length > 0 ? String.join(" ", given) : "how are you?";
     var factory = new LightmqConnectionFactory(Samples.brokerUri());
     try (JMSContext server = factory.createContext();
         JMSContext client = factory.createContext()) {

@@ -50,11 +50,11 @@ public final class Bench {
   }
 
   public static void main(String[] arguments) {
-    USAGE.check(arguments);
+    String[] given = USAGE.check(arguments);
     Locale.setDefault(Locale.ROOT);
     int code = FAILED;
     try {
-      code = run(arguments);
+      code = run(given);
     } catch (IOException | JMSException | NamingException | RuntimeException e) {
       System.err.println("the benchmark failed: " + e);
       e.printStackTrace();

@@ -64,9 +64,10 @@ final class LoadClient implements AutoCloseable {
 
   public static void main(String[] arguments)
       throws IOException, JMSException, InterruptedException {
-    Usage.of("usage: LoadClient URI   takes lines of a load and its milliseconds", 1)
-        .check(arguments);
-    LightmqConnectionFactory factory = new LightmqConnectionFactory(arguments[0]);
+    String[] given =
+        Usage.of("usage: LoadClient URI   takes lines of a load and its milliseconds", 1)
+            .check(arguments);
+    LightmqConnectionFactory factory = new LightmqConnectionFactory(given[0]);
     BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     Thread reader = new Thread(() -> read(lines), "read");
     reader.setDaemon(true);

@@ -41,15 +41,15 @@ public final class Selectors {
       "usage: Selectors URI backlog MESSAGES, or URI replies CLIENTS ORPHANS SECONDS";
 
   public static void main(String[] arguments) throws JMSException, InterruptedException {
-    Usage.of(USE, 3).check(arguments);
-    Selectors bench = new Selectors(new LightmqConnectionFactory(arguments[0]));
+    String[] given = Usage.of(USE, 3).check(arguments);
+    Selectors bench = new Selectors(new LightmqConnectionFactory(given[0]));
     boolean kept =
-        arguments[1].equals("backlog")
-            ? bench.backlog(Integer.parseInt(arguments[2])) <= LIMIT_SECONDS
+        given[1].equals("backlog")
+            ? bench.backlog(Integer.parseInt(given[2])) <= LIMIT_SECONDS
             : bench.replies(
-                    Integer.parseInt(arguments[2]),
-                    Integer.parseInt(arguments[3]),
-                    Long.parseLong(arguments[4]))
+                    Integer.parseInt(given[2]),
+                    Integer.parseInt(given[3]),
+                    Long.parseLong(given[4]))
                 >= LEAST_RATIO;
     System.out.flush();
     System.exit(kept ? 0 : 1);

@@ -43,9 +43,9 @@ public final class Demo {
   }
 
   public static void main(String[] arguments) {
-    Usage.of(USAGE, 0).check(arguments);
+    String[] given = Usage.of(USAGE, 0).check(arguments);
     Locale.setDefault(Locale.ROOT);
-    String wrong = wrongArguments(arguments);
+    String wrong = wrongArguments(given);
     if (wrong != null) {
       System.err.println(wrong + System.lineSeparator() + USAGE);
       System.exit(NO_RESULT);
@@ -54,7 +54,7 @@ public final class Demo {
     try {
       Path work = Files.createTempDirectory("lightmq-demo-");
       Runtime.getRuntime().addShutdownHook(new Thread(() -> nameIfKept(work), "name-folder"));
-      code = run(arguments, work);
+      code = run(given, work);
       if (code == KEPT) {
         delete(work);
       }
