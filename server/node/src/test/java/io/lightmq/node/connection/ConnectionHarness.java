@@ -35,6 +35,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A connection without a network, in front of a shard that only writes down what it is asked. */
 final class ConnectionHarness {
@@ -74,6 +75,9 @@ final class ConnectionHarness {
   boolean anonymousAllowed = true;
   boolean authenticatorFails;
 
+  /** What the admin loop comes to later; null while it does at once what it is given. */
+  @Nullable List<Runnable> adminLater;
+
   /** The verbs that the node was asked for; it has all of users. */
   final List<String> nodeVerbs = new ArrayList<>();
 
@@ -107,7 +111,7 @@ final class ConnectionHarness {
             new UUID(7, 7),
             () -> epoch,
             commands::add,
-            Runnable::run,
+            this::onAdmin,
             new Security(
                 users(),
                 (user, action, name) -> authorizer.permits(user, action, name),
@@ -122,6 +126,15 @@ final class ConnectionHarness {
             open);
     connections = turns == null ? new Connections(door) : new Connections(door, loop -> turns);
     channel = open(remoteHost);
+  }
+
+  private void onAdmin(Runnable task) {
+    List<Runnable> later = adminLater;
+    if (later == null) {
+      task.run();
+    } else {
+      later.add(task);
+    }
   }
 
   private NodeVerbs verbs() {

@@ -219,6 +219,34 @@ class HandshakeTest {
     assertThat(harness.ledger.exposedBytes()).isZero();
   }
 
+  /** Many logins at once keep the admin loop busy, and each is checked in its turn. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aLoginThatIsCheckedWhenItsTimeIsOverIsNotLetIn(boolean anonymous) throws Exception {
+    List<Runnable> later = new ArrayList<>();
+    harness.hello();
+    if (anonymous) {
+      harness.adminLater = later;
+      harness.send(new Frame.AuthStart("ANONYMOUS", new byte[0]));
+    } else {
+      ScramClient scram = new ScramClient("ada", "secret", new SecureRandom());
+      harness.send(new Frame.AuthStart(ScramClient.MECHANISM, scram.first()));
+      byte[] challenge = harness.sent(Frame.AuthChallenge.class).data();
+      harness.adminLater = later;
+      harness.send(new Frame.AuthResponse(scram.respond(challenge)));
+    }
+    assertThat(later).as("logins to be checked").hasSize(1);
+    harness.pass(5_000);
+
+    later.get(0).run();
+
+    assertThat(harness.sent()).as("before the goodbye").isEmpty();
+    assertThat(harness.connections.halfOpen()).as("still in its handshake").isEqualTo(1);
+    harness.send(new Frame.Attach(1, ConnectionHarness.LINK, 1, 1, null));
+    assertThat(harness.goodbye().text()).contains("5000 ms");
+    assertThat(harness.commands).isEmpty();
+  }
+
   @Test
   void anAttachedConnectionOutlivesTheHandshakeLimit() {
     harness.attached();
