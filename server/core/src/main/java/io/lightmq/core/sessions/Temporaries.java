@@ -45,13 +45,13 @@ import org.jspecify.annotations.Nullable;
  */
 @OwnedBy("shard")
 public final class Temporaries {
-  static final int MOST_AWAY = 65_536;
-  static final int MOST_AWAY_OF_LINK = 16_384;
+  public static final int MOST_AWAY = 65_536;
+  public static final int MOST_AWAY_OF_LINK = 16_384;
   public static final int MOST_AWAITED = 4_096;
   public static final int MOST_AWAITED_BY_LINK = 256;
 
   /** Names of deleted ones, remembered for the grace after a start. */
-  private static final int MOST_DELETED = 65_536;
+  public static final int MOST_DELETED = 65_536;
 
   /** How many are deleted in one turn. */
   private static final int MOST_IN_TURN = 1_000;
