@@ -9,27 +9,48 @@ import io.lightmq.core.sessions.Sessions;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.ShardState;
+import io.lightmq.core.state.TurnPart;
+import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.Links;
 import io.lightmq.core.transaction.Outcome;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Tells senders what became of their runs and commits, each when its mark is reached. */
+/**
+ * Tells senders what became of their runs and commits, each when its mark is reached.
+ *
+ * <p>A refusal that spends a number is told once that is durable. All that come within {@link
+ * #REFUSAL_NANOS} of the first are forced and told together: a sender that is refused at once and
+ * comes again at once would take the disk from all others, who wait for the same forces. Each of
+ * them is a request without an answer, of which a connection has so many at most.
+ */
 @OwnedBy("shard")
-public final class Receipts {
+public final class Receipts implements TurnPart {
+  /** How long refusals wait for others. */
+  static final long REFUSAL_NANOS = 10_000_000;
+
   private final ShardState state;
   private final Recorder recorder;
   private final Sessions sessions;
   private final NamedBudget budget;
+  private final TurnTime time;
 
-  public Receipts(Recorder recorder, Sessions sessions, NamedBudget budget) {
+  /** Recorded, and to be told. */
+  private List<Runnable> refusals = new ArrayList<>();
+
+  private long refusalsDueNanos;
+
+  public Receipts(Recorder recorder, Sessions sessions, NamedBudget budget, TurnTime time) {
     this.state = recorder.state();
     this.recorder = recorder;
     this.sessions = sessions;
     this.budget = budget;
+    this.time = time;
   }
 
   /** Tells once the turn's batch has reached a mark. */
@@ -94,9 +115,26 @@ public final class Receipts {
     } else {
       String kept = Printable.line(refusal.text());
       recorder.record(new Refused(link.id(), number, refusal.code(), kept));
-      // Durable, so that a client that was told never has to repeat this number.
-      recorder.effect(
-          Mark.DURABLE, () -> peer.receipt(correlation, refusal.code(), refusal.text()));
+      if (refusals.isEmpty()) {
+        refusalsDueNanos = time.nanos() + REFUSAL_NANOS;
+      }
+      refusals.add(() -> peer.receipt(correlation, refusal.code(), refusal.text()));
     }
+  }
+
+  /** Has the refusals forced whose time has come. */
+  @Override
+  public void turn() {
+    if (!refusals.isEmpty() && time.nanos() - refusalsDueNanos >= 0) {
+      List<Runnable> due = refusals;
+      refusals = new ArrayList<>();
+      // Durable, so that a client that was told never has to repeat its number.
+      recorder.whenDurable(() -> due.forEach(Runnable::run));
+    }
+  }
+
+  @Override
+  public long nextNanos() {
+    return refusals.isEmpty() ? Long.MAX_VALUE : refusalsDueNanos;
   }
 }

@@ -214,12 +214,13 @@ final class Owner {
     this.sessions =
         new Sessions(recorder, dispatcher, subscribing, attempts, time, matchings::release, budget);
     later.sessions = sessions;
+    Receipts receipts = new Receipts(recorder, sessions, budget, time);
     DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, hourRoom, placing, time);
     this.intake =
         new Intake(
             sessions,
             time,
-            new Receipts(recorder, sessions, budget),
+            receipts,
             new LoneRuns(placing, delayedRuns, matchings, landing, later, time),
             new Transactions(settlements, placing, delayedRuns, matchings, landing, attempts, time),
             landing,
@@ -276,7 +277,7 @@ final class Owner {
                 intake,
                 commands,
                 replica.checkpoints(),
-                List.of(withheld, delays, mover)),
+                List.of(withheld, delays, mover, receipts)),
             queue,
             journal,
             window,
