@@ -17,6 +17,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +39,10 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private static final int CREDIT_STEPS = 4;
   private static final int LOOK_AGAIN_MILLIS = 20;
 
-  /** So late a refused login is answered, and nothing read until then: guessing takes time. */
+  /**
+   * So late whoever is put out for what it wanted is told, and nothing is read until then: a login
+   * that is refused, and who is beyond a limit. Guessing takes time, and so does coming back.
+   */
   static final int REFUSED_MILLIS = 100;
 
   /** What an attach's answer takes beside its outcomes, each of these beside its text, a char. */
@@ -48,6 +52,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   private static final int CHAR_BYTES = 3;
 
   private final Channel channel;
+  private final String address;
   private final Door door;
   private final ConnectionPlaces places;
   private final FrameDecoder decoder;
@@ -66,6 +71,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   private boolean cleanClose;
   private boolean looksAgain;
+
+  /** When the handshake is to be over; what is due keeps the connection in the heap until then. */
+  private @Nullable Future<?> handshakeTimer;
+
+  private @Nullable Future<?> stallTimer;
+
+  /** The goodbye that is said late, while it waits. */
+  private Frame.@Nullable Goodbye lateGoodbye;
 
   private enum State {
     /** Hello and authentication. */
@@ -89,6 +102,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   ClientConnection(
       Channel channel,
+      String address,
       Door door,
       ConnectionPlaces places,
       FrameDecoder decoder,
@@ -96,6 +110,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       PeerLog peerLog,
       long connectionId) {
     this.channel = channel;
+    this.address = address;
     this.door = door;
     this.places = places;
     this.decoder = decoder;
@@ -114,15 +129,25 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void channelActive(ChannelHandlerContext ctx) {
-    ctx.executor()
-        .schedule(
-            this::handshakeDue,
-            door.settings().patience().handshakeMillis(),
-            TimeUnit.MILLISECONDS);
-    ctx.executor()
-        .schedule(
-            this::checkStall, door.settings().patience().stallMillis(), TimeUnit.MILLISECONDS);
+    handshakeTimer = later(this::handshakeDue, door.settings().patience().handshakeMillis());
+    stallTimer = later(this::checkStall, door.settings().patience().stallMillis());
     ctx.fireChannelActive();
+  }
+
+  private Future<?> later(Runnable task, int millis) {
+    return channel.eventLoop().schedule(task, millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** Nothing is read for a while. */
+  void readLater() {
+    pause.set(ReadPause.Reason.NEWCOMER, true);
+    channel.eventLoop().schedule(this::readNow, REFUSED_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** It has waited enough to be read. */
+  void readNow() {
+    places.read(channel);
+    pause.set(ReadPause.Reason.NEWCOMER, false);
   }
 
   private void handshakeDue() {
@@ -131,7 +156,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
           FaultCode.PROTOCOL_ERROR,
           "the handshake took longer than "
               + door.settings().patience().handshakeMillis()
-              + " ms, the setting limits.handshake-millis; connect again");
+              + " ms, the setting limits.handshake-millis; connect again",
+          false);
     }
   }
 
@@ -149,10 +175,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       channel.close();
       return;
     }
-    channel
-        .eventLoop()
-        .schedule(
-            this::checkStall, door.settings().patience().stallMillis(), TimeUnit.MILLISECONDS);
+    stallTimer = later(this::checkStall, door.settings().patience().stallMillis());
   }
 
   @Override
@@ -413,6 +436,14 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   /** Says why and closes once that is written; what comes in meanwhile is dropped. */
   @Override
   public void end(FaultCode code, String text) {
+    boolean late =
+        session == null
+            ? code == FaultCode.AUTHENTICATION_FAILED || code == FaultCode.PROTOCOL_ERROR
+            : code == FaultCode.LIMIT_REACHED || code == FaultCode.RETRY_LATER;
+    end(code, text, late);
+  }
+
+  private void end(FaultCode code, String text, boolean late) {
     if (state == State.ENDING) {
       return;
     }
@@ -421,13 +452,32 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
     if (code != FaultCode.OK && code != FaultCode.CLOSING) {
       peerLog.write(Level.INFO, channel, "Closing {}: {} {}", describe(), code, bye.text());
     }
-    if (session == null
-        && (code == FaultCode.AUTHENTICATION_FAILED || code == FaultCode.PROTOCOL_ERROR)) {
-      channel.config().setAutoRead(false);
-      channel.eventLoop().schedule(() -> bye(bye), REFUSED_MILLIS, TimeUnit.MILLISECONDS);
+    if (late) {
+      if (session == null) {
+        places.refusedLogin(address);
+      }
+      pause.set(ReadPause.Reason.REFUSED, true);
+      lateGoodbye = bye;
+      channel.eventLoop().schedule(this::sayGoodbye, REFUSED_MILLIS, TimeUnit.MILLISECONDS);
     } else {
       bye(bye);
     }
+  }
+
+  private void sayGoodbye() {
+    Frame.Goodbye bye = lateGoodbye;
+    if (bye != null) {
+      lateGoodbye = null;
+      bye(bye);
+    }
+  }
+
+  /**
+   * Its place among the handshakes is a newcomer's: it ends, also while it waits to be told why.
+   */
+  void makeRoom(String text) {
+    end(FaultCode.LIMIT_REACHED, text);
+    sayGoodbye();
   }
 
   private void bye(Frame.Goodbye bye) {
@@ -477,7 +527,16 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       open.outbound().discard();
     }
     state = State.ENDING;
+    lateGoodbye = null;
+    cancel(handshakeTimer);
+    cancel(stallTimer);
     ctx.fireChannelInactive();
+  }
+
+  private static void cancel(@Nullable Future<?> timer) {
+    if (timer != null) {
+      timer.cancel(false);
+    }
   }
 
   @Override

@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
  * The places of a broker's connections. Who has not said yet who he is stands in a pool of its own
  * and takes no place of a user; when it is full, or the half of it that one address may have, one
  * of them has to go for the one that comes, see {@link Crowd}. Some places are kept for users who
- * manage the broker.
+ * manage the broker. Who comes from where many logins are refused waits before it is read, see
+ * {@link SlowNetworks}.
  *
  * <p>Any thread; a lock is taken once for each step of a connection's life, not for its frames, and
  * never while the log is written.
@@ -33,6 +34,7 @@ final class ConnectionPlaces {
   private final int most;
   private final LongSupplier nanos;
   private final Crowd halfOpen = new Crowd(HALF_OPEN, HALF_OPEN_PER_ADDRESS);
+  private final SlowNetworks slow = new SlowNetworks();
   private final Set<Channel> taken = new HashSet<>();
   private long refused;
   private long untold;
@@ -54,17 +56,41 @@ final class ConnectionPlaces {
     this.nanos = nanos;
   }
 
-  /** A connection has come; returns the one that has to go for it, if any. */
-  @Nullable Channel arrive(Channel channel, String address) {
-    Channel gone = enter(channel, address);
-    if (gone != null) {
+  /**
+   * What a newcomer brings about.
+   *
+   * @param gone who has to go for it, if anybody has
+   * @param waits whether it is not to be read for {@link ClientConnection#REFUSED_MILLIS}
+   * @param passed who is to be read now, since it was passed by so many that wait
+   */
+  record Arrival(@Nullable Channel gone, boolean waits, @Nullable Channel passed) {}
+
+  /** A connection has come. */
+  Arrival arrive(Channel channel, String address) {
+    Arrival arrival = enter(channel, address);
+    if (arrival.gone() != null) {
       refuse("connections in their handshake", HALF_OPEN);
     }
-    return gone;
+    return arrival;
   }
 
-  private synchronized @Nullable Channel enter(Channel channel, String address) {
-    return halfOpen.enter(channel, address);
+  private synchronized Arrival enter(Channel channel, String address) {
+    Channel gone = halfOpen.enter(channel, address);
+    if (gone != null) {
+      slow.leave(gone);
+    }
+    boolean waits = slow.isSlow(address, nanos.getAsLong());
+    return new Arrival(gone, waits, waits ? slow.wait(channel, address) : null);
+  }
+
+  /** A connection that had to wait is read. */
+  synchronized void read(Channel channel) {
+    slow.leave(channel);
+  }
+
+  /** A login of a connection was refused. */
+  synchronized void refusedLogin(String address) {
+    slow.refused(address, nanos.getAsLong());
   }
 
   /**
@@ -88,6 +114,7 @@ final class ConnectionPlaces {
   /** A connection has gone. */
   synchronized void leave(Channel channel) {
     halfOpen.leave(channel);
+    slow.leave(channel);
     taken.remove(channel);
   }
 
@@ -120,6 +147,11 @@ final class ConnectionPlaces {
 
   synchronized int halfOpen() {
     return halfOpen.size();
+  }
+
+  /** Connections that are not read yet. */
+  synchronized int waiting() {
+    return slow.waiting();
   }
 
   synchronized long refused() {

@@ -16,7 +16,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,22 +43,22 @@ public final class Connections extends ChannelInitializer<Channel> {
   private final Function<EventLoop, DecodeTurns> turns;
 
   public Connections(Door door) {
-    this(door, eachOfItsLoop());
+    this(door, eachOfItsLoop(), System::nanoTime);
   }
 
   /**
-   * As each broker has it, but for who decides when long frames are decoded.
+   * As each broker has it, but for who decides when long frames are decoded, and the time.
    *
    * @param turns those of an event loop
    */
-  Connections(Door door, Function<EventLoop, DecodeTurns> turns) {
+  Connections(Door door, Function<EventLoop, DecodeTurns> turns, LongSupplier nanos) {
     this.door = door;
     this.turns = turns;
-    this.places = new ConnectionPlaces(door.settings().counts().connections(), System::nanoTime);
+    this.places = new ConnectionPlaces(door.settings().counts().connections(), nanos);
   }
 
   /** One for each event loop; a task that is scheduled waits until the loop has read once more. */
-  private static Function<EventLoop, DecodeTurns> eachOfItsLoop() {
+  static Function<EventLoop, DecodeTurns> eachOfItsLoop() {
     Map<EventLoop, DecodeTurns> all = new ConcurrentHashMap<>();
     return loop ->
         all.computeIfAbsent(
@@ -66,7 +69,8 @@ public final class Connections extends ChannelInitializer<Channel> {
   protected void initChannel(Channel channel) {
     ConnectionSettings settings = door.settings();
     open.add(channel);
-    Channel gone = places.arrive(channel, address(channel));
+    String address = address(channel);
+    ConnectionPlaces.Arrival arrival = places.arrive(channel, address);
     channel // after it has arrived: one that is closed already leaves at once
         .closeFuture()
         .addListener(
@@ -75,9 +79,8 @@ public final class Connections extends ChannelInitializer<Channel> {
               places.leave(channel);
             });
     channel.pipeline().addLast(FrameEncoder.INSTANCE);
-    if (gone != null) {
-      gone.eventLoop().execute(() -> end(gone, FaultCode.LIMIT_REACHED, CROWDED));
-    }
+    soon(arrival.gone(), connection -> connection.makeRoom(CROWDED));
+    soon(arrival.passed(), ClientConnection::readNow);
     channel
         .config()
         .setOption(
@@ -93,10 +96,28 @@ public final class Connections extends ChannelInitializer<Channel> {
             door.decoded(),
             turns.apply(channel.eventLoop()));
     ClientConnection connection =
-        new ClientConnection(channel, door, places, decoder, gate, peerLog, nextId());
+        new ClientConnection(channel, address, door, places, decoder, gate, peerLog, nextId());
+    if (arrival.waits()) {
+      connection.readLater();
+    }
     channel.pipeline().addFirst(new Heartbeats(settings.patience().heartbeatMillis()));
     channel.pipeline().addFirst(connection.stallWatch());
     channel.pipeline().addLast(gate, decoder, connection);
+  }
+
+  /** Does something with a connection on its own loop, if there is one. */
+  private static void soon(@Nullable Channel channel, Consumer<ClientConnection> action) {
+    if (channel != null) {
+      channel
+          .eventLoop()
+          .execute(
+              () -> {
+                ClientConnection connection = channel.pipeline().get(ClientConnection.class);
+                if (connection != null) {
+                  action.accept(connection);
+                }
+              });
+    }
   }
 
   private long nextId() {
@@ -142,15 +163,7 @@ public final class Connections extends ChannelInitializer<Channel> {
   /** Ends the connections of a user who may not be here any more. Any thread; returns at once. */
   public void endOf(String userName, String why) {
     for (Channel channel : open) {
-      channel
-          .eventLoop()
-          .execute(
-              () -> {
-                ClientConnection connection = channel.pipeline().get(ClientConnection.class);
-                if (connection != null) {
-                  connection.endOf(userName, why);
-                }
-              });
+      soon(channel, connection -> connection.endOf(userName, why));
     }
   }
 

@@ -20,6 +20,10 @@ final class ReadPause {
     REQUESTS,
     /** The client does not read its answers. */
     ANSWERS,
+    /** It has come from where many logins are refused. */
+    NEWCOMER,
+    /** It is put out, and told so late. */
+    REFUSED,
     /** What was read before is about to be carried out. */
     REST
   }

@@ -72,6 +72,10 @@ final class ConnectionHarness {
 
   final Connections connections;
   final EmbeddedChannel channel;
+
+  /** The time of all connections together. */
+  private long nanos;
+
   boolean anonymousAllowed = true;
   boolean authenticatorFails;
 
@@ -124,7 +128,9 @@ final class ConnectionHarness {
             verbs(),
             heap,
             open);
-    connections = turns == null ? new Connections(door) : new Connections(door, loop -> turns);
+    connections =
+        new Connections(
+            door, turns == null ? Connections.eachOfItsLoop() : loop -> turns, () -> nanos);
     channel = open(remoteHost);
   }
 
@@ -190,7 +196,14 @@ final class ConnectionHarness {
     };
   }
 
+  /** A connection for which time passes only when it is told so. */
   EmbeddedChannel open(String remoteHost) {
+    EmbeddedChannel opened = embedded(remoteHost);
+    opened.freezeTime();
+    return opened;
+  }
+
+  private EmbeddedChannel embedded(String remoteHost) {
     return new EmbeddedChannel(connections) {
       @Override
       protected SocketAddress remoteAddress0() {
@@ -258,6 +271,7 @@ final class ConnectionHarness {
 
   /** Lets time pass for what the connection does later. */
   void pass(long millis) {
+    nanos += TimeUnit.MILLISECONDS.toNanos(millis);
     channel.advanceTimeBy(millis, TimeUnit.MILLISECONDS);
     channel.runScheduledPendingTasks();
   }

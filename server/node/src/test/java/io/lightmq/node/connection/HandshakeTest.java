@@ -11,6 +11,7 @@ import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.scram.ScramClient;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -23,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HandshakeTest {
@@ -103,6 +105,95 @@ class HandshakeTest {
     far.pass(1);
     assertThat(far.goodbye().code())
         .isIn(FaultCode.AUTHENTICATION_FAILED, FaultCode.PROTOCOL_ERROR);
+  }
+
+  /** A connection whose login is refused, and what it is told after the pause. */
+  private EmbeddedChannel refused(String address) {
+    EmbeddedChannel channel = harness.open(address);
+    for (Frame frame :
+        List.of(Protocol.hello("test"), new Frame.AuthStart("NONSENSE", new byte[0]))) {
+      channel.writeInbound(FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT));
+      channel.runPendingTasks();
+    }
+    return channel;
+  }
+
+  @Test
+  void whoComesFromWhereManyLoginsAreRefusedIsReadLate() {
+    for (int i = 0; i <= SlowNetworks.FREE; i++) {
+      refused("203.0.113." + i);
+    }
+    EmbeddedChannel next = harness.open("203.0.113.99");
+    assertThat(next.config().isAutoRead()).isFalse();
+    assertThat(harness.open("203.0.114.99").config().isAutoRead()).isTrue();
+    next.advanceTimeBy(ClientConnection.REFUSED_MILLIS - 1, TimeUnit.MILLISECONDS);
+    next.runScheduledPendingTasks();
+    assertThat(next.config().isAutoRead()).isFalse();
+    next.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+    next.runScheduledPendingTasks();
+    assertThat(next.config().isAutoRead()).isTrue();
+    assertThat(authenticated().isActive()).isTrue();
+  }
+
+  @Test
+  void itIsReadWhenEnoughWaitBehindIt() {
+    for (int i = 0; i <= SlowNetworks.FREE; i++) {
+      refused("203.0.113." + i);
+    }
+    EmbeddedChannel first = harness.open("203.0.113.99");
+    for (int i = 1; i <= SlowNetworks.MOST_WAITING; i++) {
+      assertThat(first.config().isAutoRead()).isFalse();
+      harness.open("203.0.113.98");
+      first.runPendingTasks();
+    }
+    assertThat(first.config().isAutoRead()).isTrue();
+  }
+
+  /** Else there would be more connections than places, as many as come in the pause. */
+  @Test
+  void whoIsPushedOutWhileItsRefusalWaitsIsToldAtOnce() {
+    EmbeddedChannel first = refused("203.0.113.1");
+    assertThat(first.isActive()).isTrue();
+    for (int i = 0; i < ConnectionPlaces.HALF_OPEN_PER_ADDRESS; i++) {
+      harness.open("203.0.113.1");
+    }
+    first.runPendingTasks();
+    assertThat(first.isActive()).isFalse();
+    ByteBuf last = first.outboundMessages().stream().map(ByteBuf.class::cast).toList().get(1);
+    assertThat(((Frame.Goodbye) FrameCodec.decode(last.skipBytes(4))).code())
+        .isEqualTo(FaultCode.PROTOCOL_ERROR);
+  }
+
+  /** Or thousands a second that come and go would fill the heap until then. */
+  @Test
+  void aConnectionThatIsGoneLeavesNothingThatIsDueLater() {
+    EmbeddedChannel channel = authenticated();
+    assertThat(channel.runScheduledPendingTasks()).isPositive();
+    channel.unsafe().close(channel.unsafe().voidPromise()); // the test's own would forget them
+    channel.runPendingTasks();
+    assertThat(channel.isActive()).isFalse();
+    assertThat(channel.runScheduledPendingTasks()).isEqualTo(-1);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = FaultCode.class,
+      names = {"LIMIT_REACHED", "RETRY_LATER"})
+  void whoIsPutOutAtALimitIsToldAfterAPauseInWhichNothingIsRead(FaultCode code) {
+    harness.attached();
+    harness.send(new Frame.SetClientId(9, "c"));
+    harness.peer().disconnect(code, "too many");
+    assertThat(harness.sent()).isEmpty();
+    assertThat(harness.isReading()).isFalse();
+    assertThat(harness.goodbye().code()).isEqualTo(code);
+  }
+
+  @Test
+  void whoIsPutOutForAnotherReasonIsToldAtOnce() {
+    harness.attached();
+    harness.send(new Frame.SetClientId(9, "c"));
+    harness.peer().disconnect(FaultCode.CLOSING, "the broker is shutting down");
+    assertThat(harness.sent(Frame.Goodbye.class).code()).isEqualTo(FaultCode.CLOSING);
   }
 
   @Test
