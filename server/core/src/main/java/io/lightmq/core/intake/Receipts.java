@@ -91,7 +91,7 @@ public final class Receipts implements TurnPart {
   /** Refuses a run or commit, which spends its number. */
   void refuse(PeerSession session, Link link, long number, int correlation, Refusal refusal) {
     Peer peer = session.peer();
-    budget.told(refusal);
+    refusal.told();
     if (refusal.code() == FaultCode.PROTOCOL_ERROR) {
       sessions.expel(session, refusal.code(), refusal.text());
     } else if (number == 0) {

@@ -11,7 +11,6 @@ import io.lightmq.core.intake.Plan;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.sessions.Arrival;
 import io.lightmq.core.sessions.MissingQueue;
-import io.lightmq.core.sessions.NamedBudget;
 import io.lightmq.core.sessions.Sender;
 import io.lightmq.core.sessions.Settlements;
 import io.lightmq.core.sessions.Target;
@@ -42,7 +41,6 @@ public final class MoveRecords {
 
   private final Landing landing;
   private final Placing placing;
-  private final NamedBudget budget;
   private final Admission admission;
   private final TurnTime time;
   private final ClientIds clientIds;
@@ -51,14 +49,12 @@ public final class MoveRecords {
   public MoveRecords(
       Landing landing,
       Placing placing,
-      NamedBudget budget,
       Admission admission,
       TurnTime time,
       ClientIds clientIds,
       Matchings matchings) {
     this.landing = landing;
     this.placing = placing;
-    this.budget = budget;
     this.admission = admission;
     this.time = time;
     this.clientIds = clientIds;
@@ -92,11 +88,6 @@ public final class MoveRecords {
     landing.carryOut(plan);
     matchings.forget(move);
     return true;
-  }
-
-  /** A move was refused. */
-  void refused(Refusal refusal) {
-    budget.told(refusal);
   }
 
   /** Plans a move; changes nothing. */

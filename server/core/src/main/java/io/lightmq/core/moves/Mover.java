@@ -459,7 +459,7 @@ public final class Mover implements TurnPart {
   /** Whether the line goes on with its next move. */
   private boolean refused(MoveLine line, Move move, Refusal refusal) {
     counters.moveFailures++;
-    records.refused(refusal);
+    refusal.told();
     if (!move.errand().keeps(move.from(), move.lane(), move.sequence(), refusal)) {
       line.batch.remove();
       single--;

@@ -94,7 +94,7 @@ public final class NamedBudget {
    * The same for who only looks whether there is room, and has not made yet what it needs besides.
    *
    * @param before what is made before
-   * @throws Refusal if there is none, to be {@link #told} to whoever wanted it
+   * @throws Refusal if there is none, which counts once it is {@link Refusal#told}
    */
   public void look(String what, long bytes, long before) {
     find(what, bytes, before, limit - limit / RESERVE);
@@ -103,11 +103,6 @@ public final class NamedBudget {
   /** The same for what the broker needs itself. */
   void lookOfReserve(String what, long bytes, long before) {
     find(what, bytes, before, limit);
-  }
-
-  /** A refusal is told: counts it if it is for want of room here. */
-  public void told(Refusal refusal) {
-    refused += refusal instanceof NoRoom ? 1 : 0;
   }
 
   /** A connection is about to be made; refused as above. */
@@ -150,11 +145,16 @@ public final class NamedBudget {
   }
 
   /** Found when something was planned; not counted before it is told. */
-  private static final class NoRoom extends Refusal {
+  private final class NoRoom extends Refusal {
     private static final long serialVersionUID = 1L;
 
     NoRoom(String text) {
       super(FaultCode.LIMIT_REACHED, text);
+    }
+
+    @Override
+    public void told() {
+      refused++;
     }
   }
 

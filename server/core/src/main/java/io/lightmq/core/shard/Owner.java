@@ -169,7 +169,7 @@ final class Owner {
     this.mover =
         new Mover(
             reads,
-            new MoveRecords(landing, placing, budget, later, time, later, matchings),
+            new MoveRecords(landing, placing, later, time, later, matchings),
             ready,
             counters,
             time,

@@ -23,4 +23,9 @@ public class Refusal extends RuntimeException {
   public String text() {
     return text;
   }
+
+  /**
+   * Whoever is refused hears of it: the moment to count it. What was only planned never gets here.
+   */
+  public void told() {}
 }

@@ -81,6 +81,7 @@ class NamedBudgetTest {
     assertThat(named().refused()).isEqualTo(2);
     long id = ((Peer.Reply.ProducerAttached) producer(peer, queue(0))).destinationId();
     assertThat(h.receipt(peer, h.publish(peer, id, 1, "x"))).isEqualTo(FaultCode.LIMIT_REACHED);
+    assertThat(named().refused()).as("planned in vain, and told").isEqualTo(3);
     FakePeer other = h.attach();
     for (int i = 1; i <= 4; i++) {
       h.admin("destination.delete", Map.of("name", "queue." + i));
