@@ -57,7 +57,7 @@ final class LightmqJmsProducer implements JMSProducer {
             Foreign.give(message, "settings of the producer", () -> dress(message));
           }
           session
-              .outbound()
+              .sender()
               .send(
                   null,
                   null,

@@ -30,7 +30,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   LightmqProducer(LightmqSession session, @Nullable Destination destination) throws JMSException {
     this.session = session;
     this.destination = destination;
-    this.target = destination == null ? null : session.outbound().open(destination);
+    this.target = destination == null ? null : session.sender().open(destination);
   }
 
   private void requireOpen() throws JMSException {
@@ -137,13 +137,13 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
   @Override
   public void close() throws JMSException {
     if (!closed) {
-      session.outbound().refuseInCompletion(this);
+      session.sender().refuseInCompletion(this);
       closed = true;
       try {
-        session.outbound().awaitSends(this);
+        session.sender().awaitSends(this);
       } finally {
         if (target != null) {
-          session.outbound().close(target);
+          session.sender().close(target);
         }
       }
     }
@@ -187,7 +187,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
           "the producer has no destination; name one in send(destination, message)");
     }
     session
-        .outbound()
+        .sender()
         .send(this, target, destination, message, options(mode, newPriority, liveMillis), listener);
   }
 
@@ -239,7 +239,7 @@ final class LightmqProducer implements QueueSender, TopicPublisher {
       throw JmsFaults.invalidDestination("the destination is null");
     }
     session
-        .outbound()
+        .sender()
         .send(this, null, to, message, options(mode, newPriority, liveMillis), listener);
   }
 

@@ -50,7 +50,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final int id;
   private final Messages messages;
   private final Inbox inbox;
-  private final SessionSender outbound;
+  private final SessionSender sender;
   private final Completions completions;
   private final SessionConsumers consumers;
   private final SessionBrowsers browsers;
@@ -73,7 +73,7 @@ final class LightmqSession implements QueueSession, TopicSession {
     this.browsers = new SessionBrowsers(connection, id, messages);
     this.completions =
         new Completions(name + "-sent", settings.link(), refusals, connection::isInListener);
-    this.outbound =
+    this.sender =
         new SessionSender(
             settings,
             link,
@@ -85,7 +85,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             completions,
             refusals,
             this::transaction);
-    this.settling = new Settling(mode, link, id, inbox, outbound, refusals);
+    this.settling = new Settling(mode, link, id, inbox, sender, refusals);
     this.ending =
         new SessionEnd(this, connection, inbox, completions, refusals, consumers, browsers);
   }
@@ -149,8 +149,8 @@ final class LightmqSession implements QueueSession, TopicSession {
     return inbox;
   }
 
-  SessionSender outbound() {
-    return outbound;
+  SessionSender sender() {
+    return sender;
   }
 
   Messages messages() {

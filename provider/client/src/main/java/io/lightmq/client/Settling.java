@@ -28,7 +28,7 @@ final class Settling {
   private final BrokerLink link;
   private final int sessionId;
   private final Inbox inbox;
-  private final SessionSender outbound;
+  private final SessionSender sender;
   private final AtomicLong transaction = new AtomicLong(1);
   private final Refusals refusals;
   private final RefusalPause pause = new RefusalPause();
@@ -38,13 +38,13 @@ final class Settling {
       BrokerLink link,
       int sessionId,
       Inbox inbox,
-      SessionSender outbound,
+      SessionSender sender,
       Refusals refusals) {
     this.mode = mode;
     this.link = link;
     this.sessionId = sessionId;
     this.inbox = inbox;
-    this.outbound = outbound;
+    this.sender = sender;
     this.refusals = refusals;
   }
 
@@ -149,7 +149,7 @@ final class Settling {
   void commit() throws JMSException {
     transaction.incrementAndGet();
     refusals.forget(); // the transaction ends here, whatever comes of it
-    List<BrokerLink.Staged> sends = outbound.takeStaged();
+    List<BrokerLink.Staged> sends = sender.takeStaged();
     HandedOver.Taken taken = inbox.take();
     if (taken.isLost()) {
       throw givenBack(
@@ -251,7 +251,7 @@ final class Settling {
   /** Rolls back; the asynchronous sends are complete. */
   void rollback() throws JMSException {
     transaction.incrementAndGet();
-    outbound.takeStaged();
+    sender.takeStaged();
     giveBack(refusals.take());
   }
 }

@@ -21,7 +21,7 @@ public final class Commands {
   static final int SLACK_BYTES = 8 << 10;
 
   private final Sessions sessions;
-  private final Intake publishing;
+  private final Intake intake;
   private final Consuming consuming;
   private final Administration administration;
   private final Unforeseen unforeseen;
@@ -29,12 +29,12 @@ public final class Commands {
 
   Commands(
       Sessions sessions,
-      Intake publishing,
+      Intake intake,
       Consuming consuming,
       Administration administration,
       Unforeseen unforeseen) {
     this.sessions = sessions;
-    this.publishing = publishing;
+    this.intake = intake;
     this.consuming = consuming;
     this.administration = administration;
     this.unforeseen = unforeseen;
@@ -103,13 +103,13 @@ public final class Commands {
 
   private void decide(Command command) {
     if (command instanceof Command.Publish c) {
-      publishing.publish(c);
+      intake.publish(c);
     } else if (command instanceof Command.Acknowledge c) {
       consuming.acknowledge(c);
     } else if (command instanceof Command.Pull c) {
       consuming.pull(c);
     } else if (command instanceof Command.Commit c) {
-      publishing.commit(c);
+      intake.commit(c);
     } else if (command instanceof Command.Return c) {
       consuming.giveBack(c);
     } else if (command instanceof Command.Begun c) {
