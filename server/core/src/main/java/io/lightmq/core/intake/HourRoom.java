@@ -5,12 +5,14 @@ import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * How many holders of delayed messages there may be. All of them take half of {@code
- * memory.named-state} at most, so that delays leave room for what clients name; those of one
- * destination three quarters of that, so that it leaves room for the delays of others.
+ * The holders of delayed messages by where those go, and how many there may be. All of them take
+ * half of {@code memory.named-state} at most, so that delays leave room for what clients name;
+ * those of one destination three quarters of that, so that it leaves room for the delays of others.
  */
 @OwnedBy("shard")
 public final class HourRoom {
@@ -23,7 +25,7 @@ public final class HourRoom {
 
   private final int most;
   private final int mostOfOne;
-  private final Map<Long, Integer> byDestination = new HashMap<>();
+  private final Map<Long, Set<DueHour>> byDestination = new HashMap<>();
   private int hours;
 
   public HourRoom(long namedBytes) {
@@ -33,13 +35,22 @@ public final class HourRoom {
 
   public void came(DueHour hour) {
     hours++;
-    byDestination.merge(hour.destinationId(), 1, Integer::sum);
+    byDestination.computeIfAbsent(hour.destinationId(), id -> new HashSet<>()).add(hour);
   }
 
   public void went(DueHour hour) {
     hours--;
     byDestination.computeIfPresent(
-        hour.destinationId(), (id, count) -> count == 1 ? null : count - 1);
+        hour.destinationId(), (id, own) -> own.remove(hour) && own.isEmpty() ? null : own);
+  }
+
+  /** How many delayed messages wait for a destination. */
+  public long waiting(long destinationId) {
+    long sum = 0;
+    for (DueHour hour : byDestination.getOrDefault(destinationId, Set.of())) {
+      sum += hour.subscription().backlog();
+    }
+    return sum;
   }
 
   /**
@@ -52,7 +63,7 @@ public final class HourRoom {
    */
   void check(long destinationId, int planned, int plannedOfIt, int more) {
     check(hours + planned, more, most, "delayed messages wait for ", "of all destinations");
-    int own = byDestination.getOrDefault(destinationId, 0);
+    int own = byDestination.getOrDefault(destinationId, Set.of()).size();
     check(
         own + plannedOfIt, more, mostOfOne, "its delayed messages wait for ", "of one destination");
   }

@@ -196,11 +196,7 @@ public final class Delays implements TurnPart {
 
   /** How many messages wait for a destination. */
   public long waiting(Destination destination) {
-    long sum = 0;
-    for (DueHour hour : hours.values()) {
-      sum += hour.destinationId() == destination.id() ? hour.subscription().backlog() : 0;
-    }
-    return sum;
+    return room.waiting(destination.id());
   }
 
   // ---- a turn's share ----
