@@ -141,7 +141,7 @@ class UnforeseenTest {
 
   @Test
   void aRunForWhoseRoomABugIsAskedGivesItsBytesBack() throws Exception {
-    lose("shard", "owner", "intake", "admission");
+    lose("shard", "owner", "intake", "runs", "admission");
     int before = h.releasedBytes;
     h.publish(peer, queue, 1, "x");
     h.loops.runUntilIdle();
