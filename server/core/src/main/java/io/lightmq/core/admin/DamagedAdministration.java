@@ -128,7 +128,7 @@ public final class DamagedAdministration {
     }
 
     private void reply(Peer.Reply reply) {
-      recorder.whenDurable(() -> command.peer().reply(command.correlation(), reply));
+      recorder.anywhereOnceDurable(() -> command.peer().reply(command.correlation(), reply));
     }
 
     private boolean walk() {

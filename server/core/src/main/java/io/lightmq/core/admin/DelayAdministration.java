@@ -200,7 +200,7 @@ public final class DelayAdministration {
       Peer peer = command.peer();
       try {
         JsonWriter json = cancel(found, id);
-        recorder.whenDurable(
+        recorder.anywhereOnceDurable(
             () -> peer.reply(command.correlation(), new Peer.Reply.Json(json.toString())));
       } catch (Refusal refusal) {
         peer.reply(command.correlation(), new Peer.Reply.Failed(refusal.code(), refusal.text()));

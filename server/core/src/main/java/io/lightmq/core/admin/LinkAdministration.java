@@ -320,7 +320,7 @@ public final class LinkAdministration {
 
   private void answer(Command.Admin command, JsonWriter json) {
     Peer peer = command.peer();
-    recorder.whenDurable(
+    recorder.anywhereOnceDurable(
         () -> peer.reply(command.correlation(), new Peer.Reply.Json(json.toString())));
   }
 }

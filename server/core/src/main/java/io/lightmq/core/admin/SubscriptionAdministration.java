@@ -55,7 +55,8 @@ public final class SubscriptionAdministration {
                   "verb " + command.verb() + " is unknown; known are subscription.list, delete");
         };
     Peer peer = command.peer();
-    recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
+    recorder.anywhereOnceDurable(
+        () -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
   }
 
   private String list(Command.Admin command) {

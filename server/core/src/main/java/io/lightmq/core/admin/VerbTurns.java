@@ -37,7 +37,7 @@ public final class VerbTurns {
     } catch (RuntimeException thrown) {
       Refusal refusal = unforeseen.refusal(thrown, command.verb(), before);
       // What slices before have changed is durable then.
-      recorder.whenDurable(
+      recorder.anywhereOnceDurable(
           () ->
               command
                   .peer()

@@ -153,6 +153,7 @@ public final class Checkpoints {
 
   /** An owner leads from now on; null for nobody, and then nothing may be appended. */
   public void led(@Nullable Leader by) {
+    replica.state().guard().check();
     leader = by;
     if (by == null) {
       deadTaker = null;
@@ -206,18 +207,23 @@ public final class Checkpoints {
 
   /** Asks for a checkpoint soon, whether the journal needs it or not. */
   public void want() {
+    replica.state().guard().check();
     wanted = true;
   }
 
   /** Runs an effect when a checkpoint that begins from now on has ended, well or not. */
   public void last(Runnable effect) {
-    wanted = true;
+    want();
     retryAtNanos = Long.MIN_VALUE;
     whenDone = effect;
   }
 
   /** Gives up what is under way; nothing begins any more. */
   public void close() {
+    if (closed) {
+      return; // its state may be nobody's by now
+    }
+    replica.state().guard().check();
     closed = true;
     drop();
   }
@@ -227,6 +233,7 @@ public final class Checkpoints {
    * encoded again; what is encoded is written and switched to.
    */
   public void stateChanges() {
+    replica.state().guard().check();
     SwitchOver switching = switchOver;
     while (switching != null && !switching.step()) {
       // The new one takes over the places.
@@ -279,6 +286,7 @@ public final class Checkpoints {
     if (closed) {
       return;
     }
+    replica.state().guard().check();
     if (phase == Phase.IDLE && isDue()) {
       scan = new NeedScan(replica.state().destinations());
       phase = Phase.PREPARING;
@@ -397,6 +405,7 @@ public final class Checkpoints {
    * under way, which takes care of them, or somebody else asks.
    */
   public void lookForDeadBytes(LongConsumer taker) {
+    replica.state().guard().check();
     if (!closed && phase == Phase.IDLE) {
       scan = new NeedScan(replica.state().destinations());
       deadTaker = taker;

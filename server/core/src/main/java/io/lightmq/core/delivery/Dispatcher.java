@@ -4,6 +4,7 @@ import io.lightmq.core.destination.GroupBuckets;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.destination.Views;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.storage.journal.Window;
@@ -42,6 +43,7 @@ public final class Dispatcher {
 
   static final int MAX_PULL_BYTES = 8 << 20;
 
+  private final Guard guard;
   private final Fetches fetches;
   private final Decisions decisions;
 
@@ -60,7 +62,9 @@ public final class Dispatcher {
   private long nowNanos;
 
   /** A dispatcher without consumers. */
-  public Dispatcher(Window window, Fetcher fetcher, Beside beside, Decisions decisions) {
+  public Dispatcher(
+      Window window, Fetcher fetcher, Beside beside, Decisions decisions, Guard guard) {
+    this.guard = guard;
     this.fetches = new Fetches(fetcher);
     this.decisions = decisions;
     this.batches = new Batches(window, decisions);
@@ -72,6 +76,7 @@ public final class Dispatcher {
 
   /** Sets what counts as now. */
   public void time(long nanos, long wallMillis) {
+    guard.check();
     nowNanos = nanos;
     batches.time(wallMillis);
     browsers.time(wallMillis);
@@ -97,6 +102,7 @@ public final class Dispatcher {
 
   /** The looks at queues. */
   public Browsers browsers() {
+    guard.check();
     return browsers;
   }
 
@@ -109,6 +115,7 @@ public final class Dispatcher {
 
   /** A connection went: what is in flight to it is free again, and flagged as seen. */
   public void disconnect(Recipient recipient) {
+    guard.check();
     detach(List.copyOf(recipient.consumers.values()), true);
     browsers.disconnect(recipient);
   }
@@ -132,6 +139,7 @@ public final class Dispatcher {
       Subscription subscription,
       @Nullable Selector selector,
       boolean noAcknowledge) {
+    guard.check();
     View view = selector == null ? subscription.view() : subscription.views().open(selector);
     Consumer consumer = new Consumer(recipient, consumerId, sessionId, view, noAcknowledge);
     if (recipient.consumers.putIfAbsent(consumerId, consumer) != null) {
@@ -155,6 +163,7 @@ public final class Dispatcher {
 
   /** Closes consumers that end together: none of them gets what another one gives back. */
   public void detach(Collection<Consumer> together, boolean seen) {
+    guard.check();
     Set<Subscription> freed = new LinkedHashSet<>();
     for (Consumer consumer : together) {
       if (forget(consumer)) {
@@ -167,6 +176,7 @@ public final class Dispatcher {
 
   /** A subscription is about to end: its consumers go, and their open pulls are answered so. */
   public void end(Subscription subscription, FaultCode code) {
+    guard.check();
     browsers.end(subscription, code);
     for (Consumer consumer : consumers(subscription)) {
       boolean asked = consumer.open;
@@ -213,6 +223,7 @@ public final class Dispatcher {
    * @param parkMillis how long it may wait for a first message; 0 wants an answer now
    */
   public void pull(Consumer consumer, int pullId, int messages, int bytes, int parkMillis) {
+    guard.check();
     if (!consumer.attached) {
       throw new IllegalStateException("consumer " + consumer.consumerId() + " is closed");
     }
@@ -316,6 +327,7 @@ public final class Dispatcher {
 
   /** The outlet takes deliveries again. */
   public void writable(Recipient recipient) {
+    guard.check();
     browsers.writable(recipient);
     Set<View> woken = new LinkedHashSet<>();
     for (Consumer consumer = recipient.blocked.first();
@@ -331,6 +343,7 @@ public final class Dispatcher {
 
   /** Gives out what a subscription has, as long as pulls wait; first to those who want less. */
   public void dispatch(Subscription subscription) {
+    guard.check();
     Views views = subscription.views();
     if (!views.isEmpty()) {
       Collection<View> some = views.takeLagging() ? List.copyOf(views.all()) : views.matching();
@@ -449,6 +462,7 @@ public final class Dispatcher {
 
   /** What a consumer pulled is acknowledged, with its subscription's mark. */
   public void consumed(Consumer consumer) {
+    guard.check();
     Outlet.Batch batch = consumer.pending;
     lines.arrived(consumer);
     if (batch == null) {
@@ -479,6 +493,7 @@ public final class Dispatcher {
 
   /** The shard has ended: what waits to be sent is given up. */
   public void drop() {
+    guard.check();
     lease.end();
     lines.consumers().forEach(Dispatcher::dropPending);
   }
@@ -577,6 +592,7 @@ public final class Dispatcher {
    * @return how many of them were not in flight to it
    */
   public long giveBack(Consumer consumer, List<SequenceRange> ranges, boolean attempted) {
+    guard.check();
     long refused = consumer.holding().giveBack(ranges, attempted);
     dispatch(consumer.subscription());
     return refused;

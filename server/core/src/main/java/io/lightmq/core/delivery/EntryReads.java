@@ -5,6 +5,7 @@ import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.UnloggedLane;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.wire.entry.Entry;
@@ -34,15 +35,17 @@ public final class EntryReads {
   private final Window window;
   private final Fetcher fetcher;
   private final Decisions decisions;
+  private final Guard guard;
   private final Recipient reader = new Recipient(new HeapOutlet());
   private final Location location = new Location();
   private boolean ended;
 
   /** Reads through a fetcher that deliveries use too, and sets aside as they do. */
-  public EntryReads(Window window, Fetcher fetcher, Decisions decisions) {
+  public EntryReads(Window window, Fetcher fetcher, Decisions decisions, Guard guard) {
     this.window = window;
     this.fetcher = fetcher;
     this.decisions = decisions;
+    this.guard = guard;
   }
 
   /**
@@ -51,6 +54,7 @@ public final class EntryReads {
    */
   public void read(
       Subscription subscription, Lane lane, long from, int count, int maxBytes, Taker taker) {
+    guard.check();
     if (lane instanceof UnloggedLane unlogged && unlogged.isInMemory(from)) {
       taker.read(fromMemory(unlogged, from, count, maxBytes), null);
     } else {
@@ -70,6 +74,7 @@ public final class EntryReads {
 
   /** Nobody is shown any more what is being read. */
   public void end() {
+    guard.check();
     ended = true;
   }
 

@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.DestinationName;
 import java.io.DataInput;
@@ -19,6 +20,7 @@ public final class Destinations {
   /** Below the id of any destination. */
   public static final long BEFORE_ALL = Long.MIN_VALUE;
 
+  private final Guard guard = new Guard();
   private final OffHeap memory;
   private final UnloggedStore store;
   private final AwaitedLanes awaiting = new AwaitedLanes();
@@ -37,6 +39,14 @@ public final class Destinations {
     this.store = store;
   }
 
+  /**
+   * Who may touch these, and all that is reached through them: whoever made them, until they are
+   * handed over.
+   */
+  public Guard guard() {
+    return guard;
+  }
+
   /** The lowest id that no destination ever had; part of a snapshot. */
   public long nextId() {
     return nextId;
@@ -44,6 +54,7 @@ public final class Destinations {
 
   /** Raises the next id to what a snapshot says. */
   public void nextId(long atLeast) {
+    guard.check();
     nextId = Math.max(nextId, atLeast);
   }
 
@@ -69,6 +80,7 @@ public final class Destinations {
    *     from a range of their own and leave the next id as it is
    */
   public Destination create(long id, DestinationName name, DestinationSettings settings) {
+    guard.check();
     if (id < nextId) {
       throw new IllegalStateException(
           "destination id " + id + " for " + name + " is used up; the next is " + nextId);
@@ -91,6 +103,7 @@ public final class Destinations {
 
   /** Applies a deletion: messages, subscriptions and memory go. Consumers are detached before. */
   public void delete(Destination destination) {
+    guard.check();
     byId.remove(destination.id(), destination);
     inOrder.remove(destination.id(), destination);
     byName.remove(destination.name(), destination);
@@ -112,6 +125,7 @@ public final class Destinations {
    * none. It comes again when {@link Lane#lookedAt} was called. Hidden destinations have none.
    */
   public @Nullable Lane expiredLane(long nowMillis) {
+    guard.check();
     return awaiting.due(nowMillis);
   }
 
@@ -136,11 +150,13 @@ public final class Destinations {
 
   /** The journal's marks have moved: tells each destination in which more became visible. */
   public void advance(long written, long durable, Consumer<Destination> moved) {
+    guard.check();
     awaiting.advance(written, durable, moved);
   }
 
   /** Adds a destination that {@link Destination#encode} wrote. */
   public Destination decode(DataInput in) throws IOException {
+    guard.check();
     Destination decoded = Destination.decode(in, awaiting, memory, store, named);
     if (byId.containsKey(decoded.id())) {
       throw new IOException("destination " + decoded.id() + " is there twice");
@@ -151,6 +167,7 @@ public final class Destinations {
 
   /** Adds keys that {@link DuplicatePicture#next} wrote, once their destination is decoded. */
   public void decodeKeys(DataInput in) throws IOException {
+    guard.check();
     long destinationId = in.readLong();
     long subscriptionId = in.readLong();
     Destination destination = byId.get(destinationId);

@@ -75,6 +75,7 @@ public final class Intake {
 
   /** Takes a run, or holds it while memory for unlogged messages is short. */
   public void publish(Command.Publish command) {
+    unforeseen.guard().check();
     PeerSession session = sessions.find(command.peer());
     if (session == null || session.link() == null || session.fenced()) {
       command.messages().release();
@@ -88,6 +89,7 @@ public final class Intake {
 
   /** Tries again what was held. */
   public void retryHeld() {
+    unforeseen.guard().check();
     for (PeerSession session : List.copyOf(holding)) {
       if (work.isTired()) {
         return; // who had a turn stands behind those who had none
@@ -198,6 +200,7 @@ public final class Intake {
 
   /** Takes a commit, once all runs before it are taken. */
   public void commit(Command.Commit command) {
+    unforeseen.guard().check();
     PeerSession session = sessions.find(command.peer());
     if (session == null || session.link() == null || session.fenced()) {
       command.release();

@@ -112,6 +112,7 @@ public class Landing {
 
   /** Who is told of delayed messages. */
   public void holders(Holders taker) {
+    state.guard().check();
     holders = taker;
   }
 
@@ -132,6 +133,7 @@ public class Landing {
       Destination to,
       Runs.Checked sent,
       Runs.Checked wanted) {
+    state.guard().check();
     Plan plan = lone;
     if (plan == null) {
       plan = new Plan(link, number, true, List.of(Parcel.to(sender, to, sent, wanted)));
@@ -153,6 +155,7 @@ public class Landing {
    */
   public Planned plan(
       @Nullable UUID link, long number, List<Parcel> parcels, Acknowledging acknowledging) {
+    state.guard().check();
     Plan plan = new Plan(link, number, false, parcels);
     place(plan);
     plan.settle(acknowledging.look());
@@ -233,6 +236,7 @@ public class Landing {
    * @return the mark that whoever sent it waits for, null if it waits for none
    */
   public @Nullable Mark carryOut(Plan plan) {
+    state.guard().check();
     recorder.changing();
     Set<MissingQueue> creates = plan.creates();
     if (!creates.isEmpty()) {

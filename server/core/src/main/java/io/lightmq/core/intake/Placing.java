@@ -55,6 +55,7 @@ public final class Placing {
 
   /** Whether the disk guard refuses persistent messages. */
   public void diskFull(boolean full) {
+    state.guard().check();
     diskFull = full;
   }
 
@@ -69,6 +70,7 @@ public final class Placing {
 
   /** Checks a run's bytes. */
   public Runs.Checked check(PeerSession session, int count, ByteBuffer messages) {
+    state.guard().check();
     return runs.check(count, messages, session.user().length);
   }
 
@@ -80,6 +82,7 @@ public final class Placing {
    */
   public Runs.Checked select(
       Sender sender, Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
+    state.guard().check();
     return checkSkips(run, selecting.select(sender, destination, run, known));
   }
 
@@ -90,6 +93,7 @@ public final class Placing {
       Runs.Checked run,
       Arrival arrival,
       Map<Filter, BitSet> known) {
+    state.guard().check();
     return checkSkips(run, selecting.select(sender, destination, run, arrival, known));
   }
 
@@ -100,6 +104,7 @@ public final class Placing {
    * @throws Refusal if it does not want it: it may have another selector than when it had it
    */
   public Runs.Checked only(Subscription wanting, Runs.Checked run, Map<Filter, BitSet> known) {
+    state.guard().check();
     if (!selecting.wants(wanting, run, known)) {
       throw new Refusal(
           FaultCode.INVALID_SUBSCRIPTION,
@@ -196,6 +201,7 @@ public final class Placing {
 
   /** Something waits for memory: the overflow is asked to make room. */
   public void wantRoom() {
+    state.guard().check();
     overflow.want();
   }
 
@@ -207,6 +213,7 @@ public final class Placing {
 
   /** Refuses a run that waited for memory for too long, or what does not wait, for 0 ms. */
   public Refusal memoryFull(long entryBytes, long heldMillis) {
+    state.guard().check();
     return new Refusal(
         FaultCode.MEMORY_FULL,
         "a run of "

@@ -55,7 +55,7 @@ public final class Receipts implements TurnPart {
 
   /** Tells once the turn's batch has reached a mark. */
   void answer(Mark mark, Peer peer, int correlation) {
-    recorder.effect(mark, () -> peer.receipt(correlation, FaultCode.OK, ""));
+    recorder.onJournal(mark, () -> peer.receipt(correlation, FaultCode.OK, ""));
   }
 
   /**
@@ -75,7 +75,7 @@ public final class Receipts implements TurnPart {
 
   /** Tells at the end of the turn. */
   void answerNow(Peer peer, int correlation) {
-    recorder.after(() -> peer.receipt(correlation, FaultCode.OK, ""));
+    recorder.atTurnEnd(() -> peer.receipt(correlation, FaultCode.OK, ""));
   }
 
   /** Tells again what became of a number that was taken before. */
@@ -85,7 +85,7 @@ public final class Receipts implements TurnPart {
     String text = outcome == null ? "" : outcome.text();
     Peer peer = session.peer();
     // Taken is not yet durable; the repetition must not be told more than the first would be.
-    recorder.whenDurable(() -> peer.receipt(correlation, code, text));
+    recorder.anywhereOnceDurable(() -> peer.receipt(correlation, code, text));
   }
 
   /** Refuses a run or commit, which spends its number. */
@@ -95,7 +95,7 @@ public final class Receipts implements TurnPart {
     if (refusal.code() == FaultCode.PROTOCOL_ERROR) {
       sessions.expel(session, refusal.code(), refusal.text());
     } else if (number == 0) {
-      recorder.after(() -> peer.receipt(correlation, refusal.code(), refusal.text()));
+      recorder.atTurnEnd(() -> peer.receipt(correlation, refusal.code(), refusal.text()));
     } else if (link.full()) {
       sessions.expel(
           session,
@@ -125,11 +125,12 @@ public final class Receipts implements TurnPart {
   /** Has the refusals forced whose time has come. */
   @Override
   public void turn() {
+    recorder.guard().check();
     if (!refusals.isEmpty() && time.nanos() - refusalsDueNanos >= 0) {
       List<Runnable> due = refusals;
       refusals = new ArrayList<>();
       // Durable, so that a client that was told never has to repeat its number.
-      recorder.whenDurable(() -> due.forEach(Runnable::run));
+      recorder.anywhereOnceDurable(() -> due.forEach(Runnable::run));
     }
   }
 

@@ -82,6 +82,7 @@ public final class SettingAside {
 
   /** See {@link io.lightmq.core.delivery.Decisions#setAside}. */
   public boolean found(Subscription subscription, Lane lane, Damage damage) {
+    state.guard().check();
     counters.damagedReads++;
     if (pending.size() >= MAX_PENDING) {
       return false;
@@ -97,6 +98,7 @@ public final class SettingAside {
    * whoever reads it finds it as well; it is told once.
    */
   public void damaged(List<Destaged.Damage> damages) {
+    state.guard().check();
     for (Destaged.Damage each : damages) {
       counters.damagedReads++;
       Destination destination = state.destinations().find(each.destinationId());
@@ -115,6 +117,7 @@ public final class SettingAside {
 
   /** Something cannot be read now, for a reason that says nothing of its bytes. */
   public void unreadable(Subscription subscription, IOException cause) {
+    state.guard().check();
     counters.damagedReads++;
     if (unreadableToldNanos != Long.MIN_VALUE
         && time.nanos() - unreadableToldNanos < MINUTE_NANOS) {
@@ -134,11 +137,13 @@ public final class SettingAside {
 
   /** A turn ends: the next one has its own share. */
   public void endTurn() {
+    state.guard().check();
     turnRanges = 0;
   }
 
   /** Records some of the next one, if there is room and a share left; whether it was so. */
   public boolean recordNext(Admission admission) {
+    state.guard().check();
     Found next = pending.element();
     Destination destination = next.destination();
     boolean exists = state.destinations().find(destination.id()) == destination;

@@ -72,6 +72,7 @@ public final class DeadLetters implements GivingUp {
    */
   @Override
   public void exhausted(Subscription from, int lane, long sequence, LastConsumer last) {
+    mover.guard().check();
     if (!mover.offerTaken(from, lane, sequence, new Exhausted(last))) {
       exhausted(from, lane, sequence, 1);
     }
@@ -79,11 +80,13 @@ public final class DeadLetters implements GivingUp {
 
   /** Messages that are in flight to nobody have used up their attempts. */
   public void exhausted(Subscription from, int lane, long first, int count) {
+    mover.guard().check();
     mover.offerRange(from, lane, first, count, exhausted);
   }
 
   /** Messages that are in flight to nobody have expired, and their destination wants them kept. */
   public void expired(Subscription from, int lane, long first, int count) {
+    mover.guard().check();
     mover.offerRange(from, lane, first, count, expired);
   }
 

@@ -139,6 +139,7 @@ public final class Delays implements TurnPart {
 
   /** Finds the holders that a start has recovered. */
   public void recover() {
+    state.guard().check();
     for (Destination destination : state.destinations().all()) {
       know(destination);
     }
@@ -157,6 +158,7 @@ public final class Delays implements TurnPart {
 
   /** Messages were put under a holder, which may be new. */
   public void came(Destination holder) {
+    state.guard().check();
     DueHour known = hours.get(holder.id());
     DueHour hour = known == null ? know(holder) : known;
     if (hour != null) {
@@ -169,6 +171,7 @@ public final class Delays implements TurnPart {
 
   /** What of a holder could not be read is read again. */
   public void lookAgain(Destination holder) {
+    state.guard().check();
     DueHour hour = hours.get(holder.id());
     if (hour != null) {
       hour.readAgain();
@@ -204,6 +207,7 @@ public final class Delays implements TurnPart {
   /** Opens hours, reads due times and moves what is due. */
   @Override
   public void turn() {
+    state.guard().check();
     if (hours.isEmpty()) {
       return;
     }
@@ -376,6 +380,7 @@ public final class Delays implements TurnPart {
   /** Once a second: drops holders that are done with, or whose destination is gone. */
   @Override
   public void tick() {
+    state.guard().check();
     int deleted = 0;
     for (int i = Math.min(CHECKS, checked.size()); i > 0 && deleted < MAX_DELETES; i--) {
       DueHour hour = checked.remove();

@@ -102,6 +102,7 @@ public final class Janitor implements TurnPart {
   /** Once a second. */
   @Override
   public void tick() {
+    state.guard().check();
     leftNanos = SECOND_NANOS;
     left = SLICES;
     if (!running) {

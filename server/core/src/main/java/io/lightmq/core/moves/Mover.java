@@ -5,6 +5,7 @@ import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.sessions.Target;
 import io.lightmq.core.state.Counters;
@@ -180,6 +181,11 @@ public final class Mover implements TurnPart {
     this.unforeseen = unforeseen;
   }
 
+  /** Who may touch this and what works with it. */
+  Guard guard() {
+    return ready.guard();
+  }
+
   // ---- what comes ----
 
   /** How many more single moves are taken of a subscription for a purpose. */
@@ -222,6 +228,7 @@ public final class Mover implements TurnPart {
 
   /** Takes a free message for a move; false if too many wait. Another turn begins it. */
   boolean offer(Subscription from, int lane, long sequence, Errand errand) {
+    ready.guard().check();
     Lane of = from.destination().lane(lane);
     if (of == null || !from.isFree(lane, sequence) || room(from, errand.what()) == 0) {
       return false;
@@ -232,6 +239,7 @@ public final class Mover implements TurnPart {
 
   /** Takes over a message that is in flight to nobody; false if too many wait, and it stays so. */
   boolean offerTaken(Subscription from, int lane, long sequence, Errand errand) {
+    ready.guard().check();
     if (room(from, errand.what()) == 0) {
       return false;
     }
@@ -245,6 +253,7 @@ public final class Mover implements TurnPart {
 
   /** Takes over any number of consecutive messages that are in flight to nobody. */
   void offerRange(Subscription from, int lane, long first, int count, Errand errand) {
+    ready.guard().check();
     Lane of = from.destination().lane(lane);
     if (of == null || from.isClosed()) {
       return;
@@ -278,6 +287,7 @@ public final class Mover implements TurnPart {
   /** Begins and records moves, as far as there is room and for a millisecond at most. */
   @Override
   public void turn() {
+    ready.guard().check();
     if (ended || lines.isEmpty()) {
       return;
     }
@@ -310,6 +320,7 @@ public final class Mover implements TurnPart {
   /** Gives up: what was not recorded stays where it is, free. */
   @Override
   public void end() {
+    ready.guard().check();
     ended = true;
     aside.forEach(Move::giveBack);
     aside.clear();

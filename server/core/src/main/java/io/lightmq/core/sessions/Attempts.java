@@ -88,11 +88,13 @@ public final class Attempts {
    */
   public void failed(
       PeerSession session, Consumer consumer, List<SequenceRange> ranges, @Nullable String cause) {
+    recorder.guard().check();
     failed(session, consumer, mine(consumer, ranges), cause, false);
   }
 
   /** What of these messages is in flight to a consumer comes back, and nothing has failed. */
   public void refused(Consumer consumer, List<SequenceRange> ranges) {
+    recorder.guard().check();
     consumer.holding().giveBack(mine(consumer, ranges), true);
     ready.add(consumer.subscription());
   }

@@ -57,12 +57,14 @@ public final class Consuming {
 
   /** The bytes of journal that an acknowledgement records at most. */
   public long recordBytes(Command.Acknowledge command) {
+    state.guard().check();
     PeerSession session = sessions.find(command.peer());
     return session == null ? 0 : settlements.recordBytes(session, command.acked());
   }
 
   /** The bytes of journal that failed attempts record at most. */
   public long recordBytes(Command.Return command) {
+    state.guard().check();
     PeerSession session = sessions.find(command.peer());
     return session == null ? 0 : Attempts.recordBytes(session, command.returned());
   }
@@ -70,6 +72,7 @@ public final class Consuming {
   // ---- resolve, open, close ----
 
   public void attachProducer(Command.AttachProducer command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     Destination destination =
         subscribing.resolveToSend(session, command.destination(), command.mayCreate());
@@ -82,10 +85,11 @@ public final class Consuming {
   }
 
   private void replyWithId(Peer peer, int correlation, Peer.Reply reply) {
-    recorder.whenIdsAreDurable(() -> peer.reply(correlation, reply));
+    recorder.anywhereOnceIdsAreDurable(() -> peer.reply(correlation, reply));
   }
 
   public void attachConsumer(Command.AttachConsumer command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     if (command.subscribe() == Command.Subscribe.BROWSE) {
       Destination destination = subscribing.browse(session, command);
@@ -98,13 +102,14 @@ public final class Consuming {
     if (consumer.subscription().kind().isDurable()
         && command.subscribe() != Command.Subscribe.QUEUE) {
       Peer peer = command.peer();
-      recorder.whenDurable(() -> peer.reply(command.correlation(), reply));
+      recorder.anywhereOnceDurable(() -> peer.reply(command.correlation(), reply));
     } else {
       replyWithId(command.peer(), command.correlation(), reply);
     }
   }
 
   public void detachConsumer(Command.DetachConsumer command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     Consumer consumer = session.recipient().consumer(command.consumerId());
     if (consumer != null) {
@@ -117,6 +122,7 @@ public final class Consuming {
   }
 
   public void closeSession(Command.CloseSession command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     List<Consumer> closing = new ArrayList<>();
     for (Consumer consumer : session.recipient().consumers()) {
@@ -132,20 +138,23 @@ public final class Consuming {
   }
 
   public void unsubscribe(Command.Unsubscribe command) {
+    state.guard().check();
     subscribing.durable().unsubscribe(sessions.attached(command.peer()), command.subscription());
     Peer peer = command.peer();
-    recorder.whenDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Ok()));
+    recorder.anywhereOnceDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Ok()));
   }
 
   public void createTemporary(Command.CreateTemporary command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     Destination created = subscribing.createTemporary(session, command.kind(), command.number());
     Peer peer = command.peer();
     Peer.Reply reply = new Peer.Reply.TemporaryCreated(created.name());
-    recorder.after(() -> peer.reply(command.correlation(), reply));
+    recorder.atTurnEnd(() -> peer.reply(command.correlation(), reply));
   }
 
   public void deleteTemporary(Command.DeleteTemporary command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     Destination temporary = session.temporaries().get(command.destination());
     if (temporary == null) {
@@ -165,13 +174,14 @@ public final class Consuming {
 
   private void ok(Peer peer, int correlation) {
     if (correlation != 0) {
-      recorder.after(() -> peer.reply(correlation, new Peer.Reply.Ok()));
+      recorder.atTurnEnd(() -> peer.reply(correlation, new Peer.Reply.Ok()));
     }
   }
 
   // ---- pull, acknowledge, give back ----
 
   public void pull(Command.Pull command) {
+    state.guard().check();
     recorder.changing();
     PeerSession session = sessions.find(command.peer());
     Consumer consumer = session == null ? null : session.recipient().consumer(command.consumerId());
@@ -199,6 +209,7 @@ public final class Consuming {
   }
 
   public void writable(Command.Writable command) {
+    state.guard().check();
     PeerSession session = sessions.find(command.peer());
     if (session != null) {
       recorder.changing();
@@ -208,6 +219,7 @@ public final class Consuming {
 
   /** Takes acknowledgements outside of a transaction. */
   public void acknowledge(Command.Acknowledge command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     long refused = 0;
     boolean gone = false;
@@ -241,9 +253,9 @@ public final class Consuming {
     Peer.Reply reply = refused == 0 ? new Peer.Reply.Ok() : notInFlight(refused, gone);
     Runnable effect = () -> peer.reply(command.correlation(), reply);
     if (recorded) {
-      recorder.effect(mark, effect);
+      recorder.onJournal(mark, effect);
     } else {
-      recorder.after(effect);
+      recorder.atTurnEnd(effect);
     }
   }
 
@@ -258,6 +270,7 @@ public final class Consuming {
 
   /** Notes what a session has handed to its application. */
   public void begun(Command.Begun command) {
+    state.guard().check();
     PeerSession session = sessions.find(command.peer());
     if (session != null) {
       recorder.changing();
@@ -266,6 +279,7 @@ public final class Consuming {
   }
 
   public void giveBack(Command.Return command) {
+    state.guard().check();
     PeerSession session = sessions.attached(command.peer());
     for (Command.Acked returned : command.returned()) {
       Consumer consumer = Settlements.consumer(session, returned);

@@ -221,6 +221,7 @@ public final class DurableSubscriptions {
 
   /** Ends a durable subscription, whoever's it is; its consumers end. */
   public void delete(Subscription durable) {
+    state.guard().check();
     recorder.changing();
     dispatcher.end(durable, FaultCode.INVALID_SUBSCRIPTION);
     close(durable);

@@ -61,6 +61,7 @@ public final class NamedBudget {
 
   /** Tells of a store that already has more than may be taken, which refuses all that is new. */
   public void started() {
+    state.guard().check();
     long most = limit - limit / RESERVE;
     long used = used();
     if (used > most) {
@@ -97,6 +98,7 @@ public final class NamedBudget {
    * @throws Refusal if there is none, which counts once it is {@link Refusal#told}
    */
   public void look(String what, long bytes, long before) {
+    state.guard().check();
     find(what, bytes, before, limit - limit / RESERVE);
   }
 
@@ -112,6 +114,7 @@ public final class NamedBudget {
 
   /** Whether a refusal can be kept for a link. */
   public boolean mayKeep(Link link, long bytes) {
+    state.guard().check();
     Links links = state.links();
     return used() + bytes <= limit - limit / RESERVE
         && links.outcomeBytes() + bytes <= limit / RESERVE

@@ -74,11 +74,13 @@ public final class Sessions implements TurnPart {
 
   /** The session of a peer, or null if it has not begun or has ended. */
   public @Nullable PeerSession find(Peer peer) {
+    state.guard().check();
     return byConnection.get(peer.connectionId());
   }
 
   /** The client id of a connection, or null if it has none or has ended. */
   public @Nullable String clientId(long connectionId) {
+    state.guard().check();
     PeerSession session = byConnection.get(connectionId);
     return session == null ? null : session.clientId();
   }
@@ -106,6 +108,7 @@ public final class Sessions implements TurnPart {
 
   /** Deletes what others may use: for their connections it counts no more. */
   public void delete(Destination destination) {
+    state.guard().check();
     byConnection.values().forEach(session -> subscribing.forget(session, destination));
     Set<PeerSession> users = new LinkedHashSet<>();
     for (Subscription subscription : destination.subscriptions()) {
@@ -127,6 +130,7 @@ public final class Sessions implements TurnPart {
    */
   @Override
   public void tick() {
+    state.guard().check();
     closeIdleLinks(IDLE_CLOSED_AT_ONCE);
     subscribing.deleteOverdue();
   }
@@ -135,6 +139,7 @@ public final class Sessions implements TurnPart {
 
   /** Binds a connection to its link; an older connection of the link ends. */
   public void attach(Command.Attach command) {
+    state.guard().check();
     Peer peer = command.peer();
     PeerSession present = find(peer);
     if (present != null && present.link() != null) {
@@ -188,7 +193,7 @@ public final class Sessions implements TurnPart {
     }
     Peer.Reply.Attached reply = new Peer.Reply.Attached(link.last(), outcomes, link.since());
     // What the link has taken counts as confirmed by this answer, so all of it must be durable.
-    recorder.whenDurable(() -> peer.reply(command.correlation(), reply));
+    recorder.anywhereOnceDurable(() -> peer.reply(command.correlation(), reply));
   }
 
   private void checkMayBeMade(Command.Attach command) {
@@ -246,6 +251,7 @@ public final class Sessions implements TurnPart {
 
   /** Sets a client id after the attach. */
   public void setClientId(Command.SetClientId command) {
+    state.guard().check();
     PeerSession session = attached(command.peer());
     if (session.clientId() != null) {
       throw new Refusal(
@@ -257,7 +263,7 @@ public final class Sessions implements TurnPart {
         command.peer().manages(), "a client id", NamedHeap.text(command.clientId()));
     claim(session, command.clientId());
     subscribing.settle(session);
-    recorder.after(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
+    recorder.atTurnEnd(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
   }
 
   private void checkFree(String clientId, Peer peer) {
@@ -308,6 +314,7 @@ public final class Sessions implements TurnPart {
 
   /** Disconnects a peer and ends its session as after a lost link. */
   public void expel(PeerSession session, FaultCode code, String text) {
+    state.guard().check();
     end(session, false);
     session.peer().disconnect(code, text);
   }
@@ -317,6 +324,7 @@ public final class Sessions implements TurnPart {
    * that it comes back is no failure of the application's: no attempt is counted.
    */
   public void dismiss(PeerSession session, FaultCode code, String text) {
+    state.guard().check();
     end(session, false, false);
     session.peer().disconnect(code, text);
   }
@@ -328,6 +336,7 @@ public final class Sessions implements TurnPart {
    * @param clean whether the client closed in order, having returned what its application had seen
    */
   public void end(PeerSession session, boolean clean) {
+    state.guard().check();
     end(session, clean, !clean);
   }
 

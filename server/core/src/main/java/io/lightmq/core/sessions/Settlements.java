@@ -89,6 +89,7 @@ public final class Settlements {
    * subscription or the destination is gone.
    */
   public @Nullable Accepted look(PeerSession session, Command.Acked acked) {
+    state.guard().check();
     return look(session, acked, List.of());
   }
 
@@ -98,6 +99,7 @@ public final class Settlements {
    * @param before what the commit acknowledges already
    */
   public @Nullable Accepted look(PeerSession session, Command.Acked acked, List<Accepted> before) {
+    state.guard().check();
     if (state.destinations().find(acked.destinationId()) == null) {
       return null;
     }
@@ -137,6 +139,7 @@ public final class Settlements {
    * with gaps in it becomes several.
    */
   public long recordBytes(PeerSession session, List<Command.Acked> acked) {
+    state.guard().check();
     long bytes = 0;
     for (Command.Acked each : acked) {
       Accepted accepted = look(session, each);
@@ -194,6 +197,7 @@ public final class Settlements {
 
   /** Ends what was accepted: the records are applied before. */
   public void settle(Accepted accepted) {
+    state.guard().check();
     accepted.acknowledgeUnrecorded();
     if (accepted.holding() != null) {
       accepted.holding().settle(accepted.recorded());

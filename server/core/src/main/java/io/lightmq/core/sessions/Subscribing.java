@@ -82,6 +82,7 @@ public final class Subscribing {
 
   /** Those that are durable. */
   public DurableSubscriptions durable() {
+    state.guard().check();
     return durable;
   }
 
@@ -122,6 +123,7 @@ public final class Subscribing {
    * @throws Refusal if it is missing and may not be created
    */
   public @Nullable Destination existing(DestinationName asked, boolean mayCreate) {
+    state.guard().check();
     DestinationName name = TemporaryName.meant(asked);
     Destination found = state.destinations().find(name);
     if (found != null && !found.isHidden()) {
@@ -159,6 +161,7 @@ public final class Subscribing {
    * @throws Refusal if it is missing and cannot be created
    */
   public Target target(DestinationName name, boolean own) {
+    state.guard().check();
     Destination found = existing(name, true);
     if (found != null) {
       return new Target(found, null);
@@ -179,6 +182,7 @@ public final class Subscribing {
    * @throws Refusal if it cannot be created
    */
   public MissingQueue holder(DestinationName name, DestinationSettings settings, long before) {
+    state.guard().check();
     MissingQueue missing = new MissingQueue(name, settings);
     budget.look(shown(name), missing.heapBytes(), before);
     return missing;
@@ -186,6 +190,7 @@ public final class Subscribing {
 
   /** Creates what was found to be missing. */
   public Destination create(MissingQueue missing) {
+    state.guard().check();
     return made(missing.name(), missing.settings());
   }
 
@@ -195,6 +200,7 @@ public final class Subscribing {
 
   /** Creates a destination that does not exist. */
   public Destination create(DestinationName name, DestinationSettings settings) {
+    state.guard().check();
     budget.take(shown(name), NamedHeap.of(name.name(), name.kind().isQueue()));
     return made(name, settings);
   }
@@ -292,6 +298,7 @@ public final class Subscribing {
 
   /** Deletes a destination: consumers end, messages and subscriptions are gone. */
   public void delete(Destination destination) {
+    state.guard().check();
     recorder.changing();
     for (Subscription subscription : List.copyOf(destination.subscriptions())) {
       dispatcher.end(subscription, FaultCode.DESTINATION_GONE);

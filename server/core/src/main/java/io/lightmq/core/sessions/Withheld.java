@@ -132,6 +132,7 @@ public final class Withheld implements TurnPart {
   /** Frees what is due. */
   @Override
   public void turn() {
+    ready.guard().check();
     long now = time.nanos();
     while (!messages.isEmpty() && messages.element().dueNanos() - now <= 0) {
       Waiting next = messages.remove();
@@ -147,6 +148,7 @@ public final class Withheld implements TurnPart {
 
   /** Frees all that waits in a destination. */
   public void release(Destination destination) {
+    ready.guard().check();
     messages.removeIf(
         each -> {
           boolean there = each.subscription().destination() == destination;
@@ -164,6 +166,7 @@ public final class Withheld implements TurnPart {
 
   /** Frees what of some messages waits for a link, which is back. */
   public void release(Subscription subscription, List<SequenceRange> ranges) {
+    ready.guard().check();
     messages.removeIf(
         each -> {
           boolean named =
@@ -189,6 +192,7 @@ public final class Withheld implements TurnPart {
   /** Frees all. */
   @Override
   public void end() {
+    ready.guard().check();
     messages.forEach(this::free);
     messages.clear();
     List.copyOf(inTime).forEach(this::resume);

@@ -20,6 +20,7 @@ import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.TurnTime;
+import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -80,12 +81,14 @@ final class DeliveryDecisions implements Decisions {
 
   @Override
   public void touch(Subscription subscription, int lane, long blockKey) {
+    recorder.guard().check();
     touches.add(new Touch(subscription, lane, blockKey));
   }
 
   @Override
   public void giveUp(
       Subscription subscription, int lane, long from, int count, Decisions.Reason reason) {
+    recorder.guard().check();
     subscription.toNobody(lane, from, count);
     if (reason == Decisions.Reason.EXHAUSTED) {
       deadLetters.exhausted(subscription, lane, from, count);
@@ -98,11 +101,13 @@ final class DeliveryDecisions implements Decisions {
 
   @Override
   public void consume(Consumer consumer, List<SequenceRange> ranges) {
+    recorder.guard().check();
     consumed.add(new Consumed(consumer, ranges));
   }
 
   @Override
   public void goOnLater(Subscription subscription) {
+    recorder.guard().check();
     nextTurn.execute(
         () -> {
           if (!subscription.isClosed()) {
@@ -113,11 +118,13 @@ final class DeliveryDecisions implements Decisions {
 
   @Override
   public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
+    recorder.guard().check();
     return !closed && settingAside.found(subscription, lane, damage);
   }
 
   @Override
   public void unreadable(Subscription subscription, IOException cause) {
+    recorder.guard().check();
     settingAside.unreadable(subscription, cause);
   }
 
@@ -221,7 +228,7 @@ final class DeliveryDecisions implements Decisions {
     if (accepted.recorded().isEmpty()) {
       served.add(each.consumer());
     } else {
-      recorder.onShardWhen(
+      recorder.onShard(
           destination.settings().tier().mark(), () -> dispatcher.consumed(each.consumer()));
     }
   }
@@ -243,7 +250,8 @@ final class DeliveryDecisions implements Decisions {
             touch.subscription().id(),
             touch.lane(),
             touch.blockKey()));
-    recorder.onShardWhenDurable(
+    recorder.onShard(
+        Mark.DURABLE,
         () -> {
           if (!touch.subscription().isClosed()) {
             touch.subscription().touchDurable(touch.lane(), touch.blockKey());

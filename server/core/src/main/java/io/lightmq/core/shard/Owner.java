@@ -65,6 +65,7 @@ import io.lightmq.core.state.Unforeseen;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.spi.Journal;
+import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
@@ -123,7 +124,7 @@ final class Owner {
     ShardState state = replica.state();
     TurnTime time = member.time();
     Counters counters = replica.counters();
-    Ready ready = new Ready();
+    Ready ready = new Ready(state.guard());
     this.window = member.window();
     window.begin(from);
     this.fetcher =
@@ -137,7 +138,7 @@ final class Owner {
     Unforeseen unforeseen = new Unforeseen(recorder, counters, time);
     this.budget = new NamedBudget(state, settings.memory().namedBytes());
     Later later = new Later();
-    this.dispatcher = new Dispatcher(window, fetcher, beside, later);
+    this.dispatcher = new Dispatcher(window, fetcher, beside, later, state.guard());
     dispatcher.lease().asks(this::mayGive);
     recorder.touches(later);
     DestinationRules rules = rules(settings);
@@ -164,7 +165,7 @@ final class Owner {
         landings.make(
             new Landing.Parts(
                 settings, recorder, placing, subscribing, settlements, ready, counters, time));
-    this.reads = new EntryReads(window, fetcher, later);
+    this.reads = new EntryReads(window, fetcher, later, state.guard());
     Matchings matchings = new Matchings(placing, beside, later::lookAgain);
     this.mover =
         new Mover(
@@ -319,6 +320,7 @@ final class Owner {
    */
   void start(Runnable durable) {
     ShardState state = replica.state();
+    state.guard().check();
     // What was delivered and what unlogged runs were numbered is in snapshots and in no record: an
     // end that was replayed is orderly, but does not tell what was seen before it.
     boolean clean = state.stopped() && !replica.replayed();
@@ -329,11 +331,12 @@ final class Owner {
     state.deliveriesKnown(true);
     batch.startsEpoch();
     recorder.record(new Started(state.epoch() + 1, clean));
-    recorder.onShardWhenDurable(durable);
+    recorder.onShard(Mark.DURABLE, durable);
   }
 
   /** Ends all connections and records an orderly end, behind which nothing is recorded. */
   void stop(FaultCode code, String text) {
+    replica.state().guard().check();
     giveUp(code, text);
     runner.recordStop();
   }
@@ -358,6 +361,7 @@ final class Owner {
    * which is thrown away or built again behind this. No batch is under way any more.
    */
   void drop(FaultCode code, String text) {
+    replica.state().guard().check();
     end();
     reads.end();
     giveUp(code, text);

@@ -123,6 +123,7 @@ final class Replica implements Checkpoints.Applied {
               + " snapshots/ and journal/, they were deleted or damaged; restore the data directory"
               + " from a backup, or start with an empty one to begin anew");
     }
+    replica.state.guard().handOver(member.shard());
     return replica;
   }
 
@@ -224,6 +225,7 @@ final class Replica implements Checkpoints.Applied {
 
   /** Applies a batch of the journal. */
   void apply(long offset, ByteBuffer records) {
+    state.guard().check();
     long first = offset + Journal.Batch.HEADER_BYTES;
     BatchBytes bytes = BatchBytes.of(first, records.slice());
     applied = first + records.remaining();
@@ -245,6 +247,7 @@ final class Replica implements Checkpoints.Applied {
 
   /** Makes all visible that was applied, for an owner that begins. */
   void show() {
+    state.guard().check();
     for (Destination destination : state.destinations().all()) {
       destination.durableLanes().forEach(DurableLane::show);
     }
@@ -263,6 +266,7 @@ final class Replica implements Checkpoints.Applied {
    * messages.
    */
   void shed(long committed) {
+    state.guard().check();
     checkpoints.stateChanges();
     ShardState before = state;
     StateSnapshot picture = new StateSnapshot(before, Set.of());
@@ -280,6 +284,8 @@ final class Replica implements Checkpoints.Applied {
       takeOver(destination, after.destinations().find(destination.id()));
       before.destinations().delete(destination);
     }
+    before.guard().end("another node leads, and its state was taken over");
+    after.guard().handOver(member.shard());
     state = after;
     applied = committed;
     replayed = true; // numbers of unlogged runs are in no record
@@ -315,10 +321,12 @@ final class Replica implements Checkpoints.Applied {
 
   /** Gives all memory back; the files stay as they are. Nothing may be asked of it any more. */
   void forget() {
+    state.guard().check();
     checkpoints.close();
     for (Destination destination : List.copyOf(state.destinations().all())) {
       state.destinations().delete(destination);
     }
+    state.guard().end("its state was given up to be built again");
   }
 
   /** Closes the files of the segments. On the loop that makes checkpoints, or after its end. */

@@ -423,7 +423,7 @@ final class Shard implements ShardRunner.Home {
 
   /** Asks for a checkpoint. */
   void wantCheckpoint() {
-    loop.execute(() -> replica().checkpoints().want());
+    told.execute(() -> replica().checkpoints().want()); // kept for a state that is being built
   }
 
   private void lookAtDisk() {
@@ -580,6 +580,9 @@ final class Shard implements ShardRunner.Home {
       member.loops().run(where, task);
     } catch (RejectedExecutionException loopIsDead) {
       log.warn("Loop {} is dead; what it owned is closed without it", where.name());
+      if (where == loop) {
+        replica().state().guard().takeOver();
+      }
       task.run();
     }
   }

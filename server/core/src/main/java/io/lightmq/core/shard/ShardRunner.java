@@ -170,6 +170,7 @@ final class ShardRunner implements Admission {
     if (dropped) {
       throw new IllegalStateException("an owner that has gone takes commands of the next one");
     }
+    parts.state().guard().check();
     queue.draining();
     parts.time().look();
     parts.dispatcher().time(parts.time().nanos(), parts.time().millis());
@@ -286,6 +287,7 @@ final class ShardRunner implements Admission {
 
   @Override
   public boolean admit(long bytes, boolean publishes) {
+    parts.state().guard().check();
     if (life == Life.CLOSING) {
       return false;
     }
@@ -315,6 +317,7 @@ final class ShardRunner implements Admission {
 
   /** Ends a turn: appends, gives out, appends what that asked for, and answers. */
   void endTurn() {
+    parts.state().guard().check();
     turnOthers = 0;
     turnPublishes = 0;
     parts.work().endTurn();
@@ -413,6 +416,7 @@ final class ShardRunner implements Admission {
 
   /** Records an orderly stop, and nothing behind it: what was not decided before stays as it is. */
   void recordStop() {
+    parts.state().guard().check();
     flush();
     recorder.record(new ShardRecord.Stopped());
     life = Life.CLOSING;

@@ -11,6 +11,7 @@ import io.lightmq.core.record.ShardRecord.Epoch;
 import io.lightmq.core.record.ShardRecord.Part;
 import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Unwanted;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.spi.Durability;
 import io.lightmq.spi.Journal;
@@ -27,14 +28,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Turns what was decided into state: each record is put into the turn's batch and applied before
  * anything else is looked at. Only effects and visibility wait for the journal.
+ *
+ * <p>What happens later says where: {@link #onJournal} on a thread of the journal's, which may
+ * touch nothing of the shard, {@link #onShard} and {@link #atTurnEnd} on the shard, and {@code
+ * anywhere} on either.
  */
 @OwnedBy("shard")
 public final class Recorder {
+  private final Guard guard;
   private final ShardState state;
   private final BatchBuilder batch;
   private final RecordWriter writer;
   private final Journal journal;
-  private final Unrecorded unrecorded = new Unrecorded();
+  private final Unrecorded unrecorded;
   private final OffsetEffects offsetEffects = new OffsetEffects();
 
   /** What the shard itself does once the journal is written up to an offset. */
@@ -48,10 +54,17 @@ public final class Recorder {
   private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
 
   public Recorder(ShardState state, BatchBuilder batch, Journal journal) {
+    this.guard = state.guard();
     this.state = state;
     this.batch = batch;
     this.writer = new RecordWriter(batch);
     this.journal = journal;
+    this.unrecorded = new Unrecorded(guard);
+  }
+
+  /** Who may touch this and what works with it. */
+  public Guard guard() {
+    return guard;
   }
 
   /** What the records are applied to, and so what is to be looked at before one is made. */
@@ -66,11 +79,13 @@ public final class Recorder {
 
   /** Who is told of blocks that have to be touched with the run that opens them. */
   public void touches(Subscription.Touches taker) {
+    guard.check();
     touches = taker;
   }
 
   /** A producer may send to the destination: in a tier that waits for no force, none delays it. */
   public void mayBeSentTo(Destination destination) {
+    guard.check();
     if (!forcedBeside && destination.settings().tier().mark() == Mark.WRITTEN) {
       forcedBeside = true;
       journal.forceBeside();
@@ -84,76 +99,86 @@ public final class Recorder {
 
   /** Something is about to change that is in no record. */
   public void changing() {
+    guard.check();
     changes++;
   }
 
   /** Records and applies a fact that holds no entries. */
   public void record(ShardRecord record) {
+    guard.check();
     changes++;
     writer.write(record);
     state.apply(record, batch);
   }
 
   /** Runs an effect once the turn's batch has reached a mark, on the journal's threads. */
-  public void effect(Mark mark, Runnable effect) {
+  public void onJournal(Mark mark, Runnable effect) {
+    guard.check();
     batch.effect(mark, effect);
   }
 
-  /** Runs an effect at the end of the turn. */
-  public void after(Runnable effect) {
+  /** Runs an effect on the shard at the end of the turn. */
+  public void atTurnEnd(Runnable effect) {
+    guard.check();
     turnEffects.add(effect);
   }
 
-  /** Runs an effect once all that was recorded so far is durable. */
-  public void whenDurable(Runnable effect) {
+  /**
+   * Runs an effect once all that was recorded so far is durable, on the journal's threads or on the
+   * shard.
+   */
+  public void anywhereOnceDurable(Runnable effect) {
+    guard.check();
     if (!batch.isEmpty()) {
-      effect(Mark.DURABLE, effect);
+      onJournal(Mark.DURABLE, effect);
     } else if (journal.durable() >= journal.appended()) {
-      after(effect);
+      atTurnEnd(effect);
     } else {
       offsetEffects.add(journal.appended(), effect);
       journal.force();
     }
   }
 
-  /** Runs an effect of the shard's own once the turn's batch is durable. */
-  public void onShardWhenDurable(Runnable effect) {
-    offsetEffects.add(batchOffset(), effect);
-    batch.wantsForce();
-  }
-
-  /** Runs an effect of the shard's own once the turn's batch has reached a mark. */
-  public void onShardWhen(Mark mark, Runnable effect) {
+  /** Runs an effect on the shard once the turn's batch has reached a mark. */
+  public void onShard(Mark mark, Runnable effect) {
+    guard.check();
     if (mark == Mark.WRITTEN) {
       written.add(batchOffset(), effect);
     } else {
-      onShardWhenDurable(effect);
+      offsetEffects.add(batchOffset(), effect);
+      batch.wantsForce();
     }
   }
 
   /** Records that a destination exists from now on. */
   public void create(ShardRecord.DestinationCreated created) {
+    guard.check();
     record(created);
     createdOffset = batchOffset();
   }
 
-  /** Runs an effect that tells a destination's id, once no crash can give that id to another. */
-  public void whenIdsAreDurable(Runnable effect) {
+  /**
+   * Runs an effect that tells a destination's id, once no crash can give that id to another; on the
+   * journal's threads or on the shard.
+   */
+  public void anywhereOnceIdsAreDurable(Runnable effect) {
     if (journal.durable() >= createdOffset) {
-      after(effect);
+      atTurnEnd(effect);
     } else {
-      whenDurable(effect);
+      anywhereOnceDurable(effect);
     }
   }
 
   /** The journal is written and durable up to offsets: runs what the shard itself waited for. */
   public void reached(long writtenOffset, long durableOffset) {
+    guard.check();
     written.reached(writtenOffset);
     offsetEffects.reached(durableOffset);
   }
 
   /** Runs the effects that waited for the end of the turn. */
   public void runTurnEffects() {
+    guard.check();
     while (!turnEffects.isEmpty()) {
       List<Runnable> effects = turnEffects;
       turnEffects = new ArrayList<>();
@@ -163,17 +188,20 @@ public final class Recorder {
 
   /** Somebody waits until the turn's batch is durable. */
   public void wantsForce() {
+    guard.check();
     batch.wantsForce();
   }
 
   /** An offset that is durable exactly when the turn's batch is. */
   public long batchOffset() {
+    guard.check();
     batch.position();
     return batch.begin() + 1;
   }
 
   /** Whether a batch that nobody forces was begun since the last call. */
   public boolean takeLazyForce() {
+    guard.check();
     boolean taken = lazyForce;
     lazyForce = false;
     return taken;
@@ -187,6 +215,7 @@ public final class Recorder {
       EntryStamp stamp,
       RecordWriter.Expiry times,
       LaneRun run) {
+    guard.check();
     changes++;
     long first = firstSequence(lane, run.count());
     state.apply(write(link, number, first, stamp, times, run), batch);
@@ -227,6 +256,7 @@ public final class Recorder {
 
   /** Makes what was appended to a lane visible with the turn's batch. */
   public void show(Lane lane, Mark mark) {
+    guard.check();
     lane.await(batchOffset(), mark);
     lazyForce |=
         mark == Mark.WRITTEN && lane.destination().settings().tier() == Durability.BALANCED;
@@ -234,6 +264,7 @@ public final class Recorder {
 
   /** The sequence of the next message of a lane; begins another epoch if the counter is used up. */
   public long firstSequence(Lane lane, int count) {
+    guard.check();
     if (!lane.hasRoom(state.epoch(), count)) {
       record(new Epoch(state.epoch() + 1));
     }
@@ -254,6 +285,7 @@ public final class Recorder {
     private final List<Runnable> runs = new ArrayList<>();
 
     private Compound(@Nullable UUID link, long number, int parts, Mark mark) {
+      guard.check();
       changes++;
       this.link = link;
       this.number = number;
@@ -264,6 +296,7 @@ public final class Recorder {
     /** Adds a run. */
     public void publish(
         DurableLane lane, EntryStamp stamp, RecordWriter.Expiry times, LaneRun run) {
+      guard.check();
       Long known = next.get(lane);
       long first = known == null ? lane.tail(state.epoch()) : known;
       next.put(lane, first + run.count());
@@ -274,12 +307,14 @@ public final class Recorder {
 
     /** Adds acknowledgements. */
     public void acknowledge(ShardRecord.Acked acked) {
+      guard.check();
       writer.write(acked);
       parts.add(acked);
     }
 
     /** Ends the record and applies it. */
     public void end() {
+      guard.check();
       writer.endCommitted();
       state.apply(new Committed(link, number, parts), batch);
       runs.forEach(Runnable::run);
@@ -300,6 +335,7 @@ public final class Recorder {
    * @param mark the strongest mark of its destinations
    */
   public Compound begin(@Nullable UUID link, long number, int parts, Mark mark) {
+    guard.check();
     return new Compound(link, number, parts, mark);
   }
 }

@@ -33,6 +33,7 @@ import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.record.ShardRecord.Touched;
 import io.lightmq.core.record.ShardRecord.Unwanted;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.InvalidSelectorException;
 import io.lightmq.core.selector.Selector;
@@ -56,6 +57,7 @@ public final class ShardState {
     void beforeChange(Destination destination);
   }
 
+  private final Guard guard;
   private final Destinations destinations;
   private final Links links = new Links();
   private final Map<SubscriptionKey, Subscription> durableSubscriptions = new HashMap<>();
@@ -72,7 +74,13 @@ public final class ShardState {
   private long pictures;
 
   public ShardState(Destinations destinations) {
+    this.guard = destinations.guard();
     this.destinations = destinations;
+  }
+
+  /** Who may touch this state, and whatever an owner has beside it. */
+  public Guard guard() {
+    return guard;
   }
 
   /** All destinations. */
@@ -120,6 +128,7 @@ public final class ShardState {
 
   /** The number of the next such id. */
   public long takeUnloggedId() {
+    guard.check();
     return unloggedIds++;
   }
 
@@ -150,6 +159,7 @@ public final class ShardState {
 
   /** Sets what a snapshot said, before anything is applied. */
   void restore(long snapshotEpoch, boolean snapshotStopped, long subscriptionId) {
+    guard.check();
     epoch = snapshotEpoch;
     stopped = snapshotStopped;
     nextSubscriptionId = subscriptionId;
@@ -169,6 +179,7 @@ public final class ShardState {
    * @param bytes the batch that has the record, in which its entries lie
    */
   public void apply(ShardRecord record, BatchBytes bytes) {
+    guard.check();
     stopped = false;
     if (record instanceof Published r) {
       published(r, bytes);

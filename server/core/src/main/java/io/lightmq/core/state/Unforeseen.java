@@ -1,5 +1,6 @@
 package io.lightmq.core.state;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.concurrent.RejectedExecutionException;
@@ -31,6 +32,11 @@ public final class Unforeseen {
     this.time = time;
   }
 
+  /** Who may touch this and what decides. */
+  public Guard guard() {
+    return recorder.guard();
+  }
+
   /** What has changed so far, to be kept from before a decision for {@link #refusal}. */
   public long changes() {
     return recorder.changes();
@@ -45,6 +51,7 @@ public final class Unforeseen {
    *     is being closed
    */
   public Refusal refusal(RuntimeException bug, String what, long changesBefore) {
+    guard().check();
     if (bug instanceof Refusal refusal) {
       return refusal;
     }
@@ -68,6 +75,7 @@ public final class Unforeseen {
    * @throws RuntimeException as {@link #refusal} does
    */
   public @Nullable Refusal run(String what, Runnable piece) {
+    guard().check();
     long before = recorder.changes();
     try {
       piece.run();

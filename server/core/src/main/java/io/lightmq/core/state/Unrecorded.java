@@ -2,6 +2,7 @@ package io.lightmq.core.state;
 
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.LaneCode;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 
 /**
@@ -12,7 +13,12 @@ import io.lightmq.core.runtime.OwnedBy;
  */
 @OwnedBy("shard")
 public final class Unrecorded {
+  private final Guard guard;
   private Arrivals arrivals = (lane, first, run) -> {};
+
+  Unrecorded(Guard guard) {
+    this.guard = guard;
+  }
 
   /** Told of what was appended to a lane. */
   public interface Arrivals {
@@ -22,11 +28,13 @@ public final class Unrecorded {
 
   /** Who is told of what was appended. */
   public void arrivals(Arrivals taker) {
+    guard.check();
     arrivals = taker;
   }
 
   /** A run was appended; if to a durable lane, its record is applied. */
   public void landed(Lane lane, long first, LaneRun run) {
+    guard.check();
     boolean recorded = LaneCode.isDurable(lane.code());
     for (Skip skip : run.skips()) {
       if (!recorded || !skip.subscription().kind().isDurable()) {

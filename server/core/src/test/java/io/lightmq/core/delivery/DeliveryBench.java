@@ -71,7 +71,9 @@ final class DeliveryBench implements Decisions {
       throw new AssertionError(e);
     }
     fetcher = new Fetcher(shard, loops.open("read-0"), journal, segments, direct);
-    dispatcher = new Dispatcher(window, fetcher, new Beside(shard, loops.open("match-0")), this);
+    dispatcher =
+        new Dispatcher(
+            window, fetcher, new Beside(shard, loops.open("match-0")), this, destinations.guard());
     time(0);
   }
 

@@ -189,7 +189,7 @@ class SetAsideBoundsTest {
     SettingAside aside =
         new SettingAside(
             new Recorder(state, null, null),
-            new Ready(),
+            new Ready(state.guard()),
             counters,
             new TurnTime(new SimulatedClock()));
     return new Rig(aside, topic, lane, destinations.named(), counters);

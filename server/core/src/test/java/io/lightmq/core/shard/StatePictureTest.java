@@ -74,7 +74,7 @@ class StatePictureTest {
 
   private static void isSeen(String what, Consumer<Lived> change) throws IOException {
     Lived lived = new Lived();
-    change.accept(lived);
+    lived.harness.loops.within("shard", () -> change.accept(lived));
     assertThat(lived.harness.replayedOtherwise()).as("a change of %s", what).contains(what + ":");
   }
 

@@ -23,6 +23,7 @@ import java.util.function.BooleanSupplier;
 public final class SimulatedLoops implements Loops {
   private static final int MAX_TASKS = 256;
 
+  private final Thread thread = Thread.currentThread();
   private final Random random;
   private final SimulatedClock clock = new SimulatedClock();
   private final Ids ids;
@@ -96,6 +97,17 @@ public final class SimulatedLoops implements Loops {
     turns++;
     ready.get(random.nextInt(ready.size())).turn();
     return true;
+  }
+
+  /** Runs a task as in a turn of the oldest loop of a name, and does not end that turn. */
+  public void within(String loopName, Runnable task) {
+    SimulatedLoop before = current;
+    current = loops.stream().filter(loop -> loop.name.equals(loopName)).findFirst().orElseThrow();
+    try {
+      task.run();
+    } finally {
+      current = before;
+    }
   }
 
   /** How many turns all loops together have had. */
@@ -295,7 +307,7 @@ public final class SimulatedLoops implements Loops {
 
     @Override
     public boolean isCurrent() {
-      return current == this;
+      return current == this && Thread.currentThread() == thread;
     }
 
     SimulatedTimer firstTimer() {
