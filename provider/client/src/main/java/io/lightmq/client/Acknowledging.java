@@ -25,6 +25,7 @@ final class Acknowledging {
   }
 
   void acknowledge(Arrived message) {
+    gate.checkHeld();
     if (mode == AckMode.NONE) {
       return;
     }
@@ -53,6 +54,7 @@ final class Acknowledging {
 
   /** Sends what waits. */
   void flush() {
+    gate.checkHeld();
     if (!lazy.isEmpty()) {
       link.acknowledge(Arrived.places(lazy));
       lazy = new ArrayList<>();
@@ -61,6 +63,7 @@ final class Acknowledging {
 
   /** The connection is lost: what waits will be delivered again. */
   void lost() {
+    gate.checkHeld();
     lazy.clear();
   }
 }

@@ -127,14 +127,17 @@ final class ConsumerQueue {
   }
 
   boolean isEmpty() {
+    inbox.checkHeld();
     return waiting.isEmpty();
   }
 
   @Nullable Arrived peek() {
+    inbox.checkHeld();
     return waiting.peek();
   }
 
   Arrived take() {
+    inbox.checkHeld();
     Arrived first = waiting.remove();
     waitingBytes -= first.entry().length;
     used = true;
@@ -143,6 +146,7 @@ final class ConsumerQueue {
   }
 
   void putBack(Arrived message) {
+    inbox.checkHeld();
     waiting.addFirst(message);
     waitingBytes += message.entry().length;
   }
@@ -152,6 +156,7 @@ final class ConsumerQueue {
    * application has used half of it: whoever takes one message only leaves the rest to others.
    */
   void add(int pullId, List<Arrived> messages) {
+    inbox.checkHeld();
     for (Arrived message : messages) {
       waiting.add(message);
       waitingBytes += message.entry().length;
@@ -167,6 +172,7 @@ final class ConsumerQueue {
 
   /** A pull has ended without a message. */
   void ended(int pullId) {
+    inbox.checkHeld();
     if (pullId == lastPullId) {
       pullOpen = false;
       emptyPullId = pullId;
@@ -175,6 +181,7 @@ final class ConsumerQueue {
 
   /** The broker wants to be asked again later: that pull has no answer. */
   void putOff(int pullId) {
+    inbox.checkHeld();
     if (pullId == lastPullId) {
       pullOpen = false;
       putOffs++;
@@ -186,6 +193,7 @@ final class ConsumerQueue {
    * acknowledged before it came.
    */
   void lost() {
+    inbox.checkHeld();
     if (mode != AckMode.NONE) {
       waiting.clear();
       waitingBytes = 0;
@@ -195,6 +203,7 @@ final class ConsumerQueue {
 
   /** Takes all that waits, to give it back. */
   List<Arrived> drain() {
+    inbox.checkHeld();
     List<Arrived> all = new ArrayList<>(waiting);
     waiting.clear();
     waitingBytes = 0;
@@ -219,6 +228,7 @@ final class ConsumerQueue {
    * must not hold any, which others could have.
    */
   void pullIfNeeded() {
+    inbox.checkHeld();
     boolean wanted =
         isOnDemand()
             ? waiters > 0 || (listener != null && !busy)
@@ -235,6 +245,7 @@ final class ConsumerQueue {
 
   /** Asks for an answer now; the pull's id for {@link #wasEmpty}. */
   int pullNow() {
+    inbox.checkHeld();
     pull(askFor(), 0);
     return lastPullId;
   }
@@ -243,6 +254,7 @@ final class ConsumerQueue {
    * Replaces an open pull by one that is answered at once: after its answer nothing is on its way.
    */
   void endPull() {
+    inbox.checkHeld();
     if (isPulling()) {
       pull(1, 0);
       asked = Integer.MAX_VALUE; // its answer does not widen the window
@@ -251,6 +263,7 @@ final class ConsumerQueue {
 
   /** As {@link #endPull}, if the broker may be keeping the pull until something comes. */
   void endPark() {
+    inbox.checkHeld();
     if (parked) {
       endPull();
     }

@@ -72,10 +72,32 @@ final class Gate {
     }
   }
 
-  // ---- with the lock held ----
+  /** Fails unless the calling thread holds the lock: what the lock guards is asked so. */
+  void checkHeld() {
+    if (!lock.isHeldByCurrentThread()) {
+      throw new AssertionError(
+          "thread "
+              + Thread.currentThread().getName()
+              + " touches what a session has received without the lock of its gate: "
+              + lock);
+    }
+  }
+
+  /** Fails if the calling thread holds the lock, before it waits for what needs that. */
+  void checkFree() {
+    if (lock.isHeldByCurrentThread()) {
+      throw new AssertionError(
+          "thread "
+              + Thread.currentThread().getName()
+              + " would wait for the broker and hold the lock of a gate");
+    }
+  }
+
+  // ---- with the lock held, which each of these checks ----
 
   /** Wakes all that wait. */
   void signal() {
+    checkHeld();
     changed.signalAll();
   }
 
@@ -108,55 +130,67 @@ final class Gate {
   }
 
   void linkUp(boolean up) {
+    checkHeld();
     linkUp = up;
   }
 
   boolean isLinkUp() {
+    checkHeld();
     return linkUp;
   }
 
   void started(boolean value) {
+    checkHeld();
     started = value;
   }
 
   boolean isStarted() {
+    checkHeld();
     return started;
   }
 
   void end() {
+    checkHeld();
     ending = true;
   }
 
   boolean isEnding() {
+    checkHeld();
     return ending;
   }
 
   void close() {
+    checkHeld();
     ending = true;
     closed = true;
   }
 
   boolean isClosed() {
+    checkHeld();
     return closed;
   }
 
   /** Whether the calling thread gets nothing more: a listener that runs does until the close. */
   boolean isOver() {
+    checkHeld();
     return closed || (ending && !inListener.getAsBoolean());
   }
 
   /** Messages are being given back (1), or have been (-1): until then nothing is handed over. */
   void returning(int change) {
+    checkHeld();
     returns += change;
   }
 
   /** Whether messages may be handed over to the calling thread. */
   boolean hands() {
+    checkHeld();
     return started && returns == 0 && !isOver();
   }
 
   /** Whether a listener may be called, or a pool's session be loaded. */
   boolean begins() {
+    checkHeld();
     return started && returns == 0 && !ending;
   }
 

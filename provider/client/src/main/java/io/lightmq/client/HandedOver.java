@@ -52,6 +52,7 @@ final class HandedOver {
    *     settled
    */
   boolean add(Arrived message, int lossesBefore) {
+    gate.checkHeld();
     if (!mode.isExplicit()) {
       return true;
     }
@@ -82,6 +83,7 @@ final class HandedOver {
    * @return what was lost with it, for the caller to count as settled
    */
   List<Arrived> lost() {
+    gate.checkHeld();
     losses.incrementAndGet();
     List<Arrived> gone = new ArrayList<>(open);
     addLost(gone);
@@ -154,6 +156,7 @@ final class HandedOver {
 
   /** Whether a connection will have been lost since; with the gate's lock held. */
   BooleanSupplier lossFromNow() {
+    gate.checkHeld();
     int now = losses.get();
     return () -> losses.get() != now;
   }

@@ -175,8 +175,14 @@ final class Inbox {
                     cause.code(), "the connection has failed: " + cause.getMessage(), cause));
   }
 
+  /** What is guarded by the gate is being touched. */
+  void checkHeld() {
+    gate.checkHeld();
+  }
+
   /** Asks for more messages if there is room for them; with the gate's lock held. */
   void pullMore(ConsumerQueue consumer) {
+    gate.checkHeld();
     if (gate.prefetches()) {
       consumer.pullIfNeeded();
     }
@@ -343,6 +349,7 @@ final class Inbox {
    * @return whether a connection was lost since
    */
   BooleanSupplier handOver(Arrived message) {
+    gate.checkHeld();
     var unused = handedOver.add(message, handedOver.losses()); // none is lost with the lock held
     // A connection consumer's messages are in flight to its own session in the broker.
     message.consumer().inbox().begun.handedOver(message, true);
@@ -351,11 +358,13 @@ final class Inbox {
 
   /** A listener has done its message; with the gate's lock held. */
   void acknowledge(Arrived message) {
+    gate.checkHeld();
     acknowledging.acknowledge(message);
   }
 
   /** Sends acknowledgements that wait for others; with the gate's lock held. */
   void flush() {
+    gate.checkHeld();
     acknowledging.flush();
   }
 

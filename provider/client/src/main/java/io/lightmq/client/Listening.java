@@ -144,6 +144,7 @@ final class Listening {
    * not end the wait.
    */
   void awaitEnd(@Nullable ConsumerQueue consumer) {
+    gate.checkHeld();
     while (isRunning(consumer)) {
       gate.awaitUninterruptibly();
     }
@@ -340,6 +341,7 @@ final class Listening {
 
   /** No listener runs any more; with the gate's lock held. */
   private void ended() {
+    gate.checkHeld();
     ConsumerQueue consumer = dispatching;
     dispatching = null;
     thread = null;

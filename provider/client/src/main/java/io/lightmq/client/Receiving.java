@@ -29,6 +29,7 @@ final class Receiving {
 
   /** Takes the next message; null when the time is over or the consumer is closed. */
   @Nullable Arrived next(ConsumerQueue consumer, long waitMillis) throws JMSException {
+    gate.checkHeld();
     if (consumer.listener != null) {
       throw JmsFaults.illegalState(
           "the consumer has a message listener, so receive is not allowed");

@@ -67,6 +67,7 @@ final class Returning {
       @Nullable String cause,
       BooleanSupplier stale)
       throws JMSException {
+    gate.checkFree();
     if (mode == AckMode.NONE) {
       return;
     }

@@ -8,7 +8,12 @@ import org.junit.jupiter.api.Test;
 
 /** What is remembered of messages that were lost with connections. */
 class HandedOverTest {
-  private final HandedOver handedOver = new HandedOver(AckMode.INDIVIDUAL, new Gate(() -> false));
+  private final Gate gate = new Gate(() -> false);
+  private final HandedOver handedOver = new HandedOver(AckMode.INDIVIDUAL, gate);
+
+  private boolean add(Arrived message) {
+    return gate.look(() -> handedOver.add(message, handedOver.losses()));
+  }
 
   private static Arrived message(long number) {
     return new Arrived(null, number, 1, 4, number, 1, new byte[0]).placeOnly();
@@ -17,8 +22,8 @@ class HandedOverTest {
   /** So many that are never acknowledged, each lost with a connection of its own. */
   private void lose(long count) {
     for (long number = 0; number < count; number++) {
-      handedOver.add(message(number), handedOver.losses());
-      assertThat(handedOver.lost()).hasSize(1);
+      add(message(number));
+      assertThat(gate.look(handedOver::lost)).hasSize(1);
     }
   }
 
@@ -39,7 +44,7 @@ class HandedOverTest {
   @Test
   void oneThatCameLaterIsSettledOnce() {
     Arrived later = message(HandedOver.MAX_LOST + 5L);
-    handedOver.add(later, handedOver.losses());
+    add(later);
     assertThat(handedOver.take(later).open()).containsExactly(later);
     assertThat(handedOver.take(later).isLost()).isFalse();
   }

@@ -64,6 +64,8 @@ class DoorsTest {
           Map.entry("intake.DueHeap", VALUE),
           Map.entry("shard.KeptBack.execute", "for any thread"),
           Map.entry("checkpoint.Checkpoints.startedFrom", WITHIN + "Replica, while it is made"),
+          Map.entry("checkpoint.Checkpoints.led", WITHIN + "Owner"),
+          Map.entry("checkpoint.Checkpoints.stateChanges", WITHIN + "Replica"),
           Map.entry("checkpoint.Checkpoints.segments", LOOK),
           Map.entry("delivery.Consumer.oldest", LOOK),
           Map.entry("delivery.Dispatcher.consumers", LOOK),
@@ -78,6 +80,7 @@ class DoorsTest {
           Map.entry("moves.Mover.failing", LOOK),
           Map.entry("moves.Mover.nextNanos", LOOK),
           Map.entry("moves.Mover.size", LOOK),
+          Map.entry("sessions.Subscribing.settingsFor", LOOK),
           Map.entry("sessions.Withheld.nextNanos", LOOK),
           Map.entry("state.ClientIdOwners.ownerless", LOOK),
           Map.entry("delivery.Lease", WITHIN + "Dispatcher and ShardRunner"));

@@ -35,6 +35,7 @@ final class LinkWriter {
   }
 
   void use(Channel opened) {
+    OnLoop.check(loop);
     channel = opened;
   }
 
@@ -48,6 +49,7 @@ final class LinkWriter {
 
   /** Closes the channel, if any; what was gathered is lost with it. */
   void drop() {
+    OnLoop.check(loop);
     Channel current = channel;
     channel = null;
     pulls = new ArrayList<>();
@@ -61,6 +63,7 @@ final class LinkWriter {
 
   /** Writes a frame behind what was gathered; without a channel it is released. */
   void write(Frame frame) {
+    OnLoop.check(loop);
     flushTurn();
     writeNow(frame);
   }
@@ -75,11 +78,13 @@ final class LinkWriter {
   }
 
   void pull(Frame.PullOne pull) {
+    OnLoop.check(loop);
     pulls.add(pull);
     endTurnLater(pulls.size());
   }
 
   void acknowledge(List<Frame.Acked> acked) {
+    OnLoop.check(loop);
     for (List<Frame.Acked> piece : AckedPieces.of(acked, MAX_ITEMS)) {
       for (Frame.Acked next : piece) {
         gather(next);
@@ -89,6 +94,7 @@ final class LinkWriter {
   }
 
   void begun(int sessionId, boolean alone, List<Frame.Acked> told) {
+    OnLoop.check(loop);
     boolean later = false;
     for (List<Frame.Acked> piece : AckedPieces.of(told, MAX_ITEMS)) {
       begun.add(new Frame.Begun(sessionId, alone && !later, piece));
@@ -169,6 +175,7 @@ final class LinkWriter {
 
   /** Ends the connection cleanly, then runs a task. */
   void sayGoodbye(Runnable then) {
+    OnLoop.check(loop);
     flushTurn();
     Channel current = channel;
     channel = null;

@@ -99,6 +99,7 @@ final class Publishing {
   // ---- gathering ----
 
   private void drain() {
+    OnLoop.check(loop);
     ArrayDeque<Sending> arrived = outbox.take();
     for (Sending sending : arrived) {
       gathered.add(sending);
@@ -219,6 +220,7 @@ final class Publishing {
    * with its bytes against {@code maxUnconfirmedBytes} until it is answered.
    */
   CompletableFuture<Void> commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
+    OnLoop.check(loop);
     Commit commit = new Commit(sessionId, List.copyOf(sends), List.copyOf(acked));
     LinkException refusal = refusal(commit);
     if (refusal != null) {
@@ -284,6 +286,7 @@ final class Publishing {
 
   /** Runs a task once no send to the target is gathered or unconfirmed any more. */
   void whenUnused(Target target, Runnable task) {
+    OnLoop.check(loop);
     List<CompletableFuture<?>> open = new ArrayList<>();
     drain();
     gathered.stream().filter(sending -> sending.target == target).forEach(open::add);
@@ -304,6 +307,7 @@ final class Publishing {
   // ---- answers ----
 
   void credit(long totalBytes) {
+    OnLoop.check(loop);
     creditBytes = Math.max(creditBytes, totalBytes);
     if (!gathered.isEmpty() || !toResend.isEmpty()) {
       flush();
@@ -312,6 +316,7 @@ final class Publishing {
 
   /** Takes receipts. */
   void receipts(Frame.Receipts receipts) {
+    OnLoop.check(loop);
     for (Frame.Done done : receipts.done()) {
       long end = (long) done.from() + done.count();
       if (done.count() > unconfirmed.size()) {
@@ -332,6 +337,7 @@ final class Publishing {
 
   /** A refusal that came alone; false if nothing waits for it. */
   boolean refused(Frame.Fault fault) {
+    OnLoop.check(loop);
     boolean known = settle(fault.correlation(), new LinkException(fault.code(), fault.text()));
     flushWhenDue();
     return known;
@@ -396,6 +402,7 @@ final class Publishing {
 
   /** The connection is lost: what is not persistent and on its way has an unknown fate. */
   void lost(LinkException cause) {
+    OnLoop.check(loop);
     open = false;
     toResend.clear();
     onResent = null;
@@ -424,6 +431,7 @@ final class Publishing {
 
   /** An attach is on its way, in a link epoch: from which number on it asks for answers. */
   long attaching(long epoch) {
+    OnLoop.check(loop);
     linkEpoch = epoch;
     resumeFrom = answersFrom();
     return resumeFrom;
@@ -431,6 +439,7 @@ final class Publishing {
 
   /** What the broker knows of this link: takes over what it has done and renews the credit. */
   void attached(Frame.Attached attached) {
+    OnLoop.check(loop);
     sentBytes = 0;
     creditBytes = attached.creditBytes();
     Map<Long, Frame.NumberedOutcome> outcomes = new HashMap<>();
@@ -476,6 +485,7 @@ final class Publishing {
 
   /** The targets that are needed to send again what is unconfirmed. */
   Set<Target> neededTargets() {
+    OnLoop.check(loop);
     Set<Target> targets = new HashSet<>();
     numbered.forEach(item -> targets.addAll(item.targets()));
     gathered.forEach(sending -> targets.add(sending.target));
@@ -503,6 +513,7 @@ final class Publishing {
    * @param resent what runs once all that was sent again is answered; dropped with the connection
    */
   void resume(Set<Target> gone, Runnable resent) {
+    OnLoop.check(loop);
     toResend.clear();
     long number = resumeFrom;
     for (Iterator<Item> items = numbered.iterator(); items.hasNext(); ) {
@@ -543,6 +554,7 @@ final class Publishing {
 
   /** The link has ended: everything fails. */
   void fail(LinkException cause) {
+    OnLoop.check(loop);
     open = false;
     if (linger != null) {
       linger.cancel(false);

@@ -75,6 +75,7 @@ final class Requests {
    * @param connected whether to ask now
    */
   CompletableFuture<Frame> ask(boolean connected, OnLoss onLoss, IntFunction<Frame> frame) {
+    OnLoop.check(loop);
     Open open = new Open(onLoss, frame);
     if (sent.size() + waiting.size() >= MAX_OPEN) {
       open.answer.completeExceptionally(
@@ -118,6 +119,7 @@ final class Requests {
 
   /** Takes an answer; false if nothing asked for it, as after a deadline. */
   boolean answered(Frame frame) {
+    OnLoop.check(loop);
     Open open = sent.remove(frame.correlation());
     if (open == null) {
       return false;
@@ -132,6 +134,7 @@ final class Requests {
 
   /** The connection is lost. */
   void lost(LinkException cause) {
+    OnLoop.check(loop);
     List<Open> lost = new ArrayList<>(sent.values());
     sent.clear();
     lost.sort((a, b) -> Integer.compare(a.correlation, b.correlation));
@@ -162,6 +165,7 @@ final class Requests {
 
   /** There is a connection again. */
   void resume() {
+    OnLoop.check(loop);
     List<Open> now = waiting;
     waiting = new ArrayList<>();
     for (Open open : now) {
@@ -173,6 +177,7 @@ final class Requests {
 
   /** The link has ended. */
   void fail(LinkException cause) {
+    OnLoop.check(loop);
     List<Open> all = new ArrayList<>(sent.values());
     all.addAll(waiting);
     sent.clear();

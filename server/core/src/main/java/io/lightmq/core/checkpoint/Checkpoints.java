@@ -153,7 +153,6 @@ public final class Checkpoints {
 
   /** An owner leads from now on; null for nobody, and then nothing may be appended. */
   public void led(@Nullable Leader by) {
-    replica.state().guard().check();
     leader = by;
     if (by == null) {
       deadTaker = null;
@@ -220,10 +219,9 @@ public final class Checkpoints {
 
   /** Gives up what is under way; nothing begins any more. */
   public void close() {
-    if (closed) {
-      return; // its state may be nobody's by now
+    if (!closed) {
+      replica.state().guard().check(); // later it may be nobody's
     }
-    replica.state().guard().check();
     closed = true;
     drop();
   }
@@ -233,7 +231,6 @@ public final class Checkpoints {
    * encoded again; what is encoded is written and switched to.
    */
   public void stateChanges() {
-    replica.state().guard().check();
     SwitchOver switching = switchOver;
     while (switching != null && !switching.step()) {
       // The new one takes over the places.

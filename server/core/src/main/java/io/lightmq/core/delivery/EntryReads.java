@@ -69,6 +69,7 @@ public final class EntryReads {
    * @return false if they stay as they are, because too many wait for that
    */
   public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
+    guard.check();
     return decisions.setAside(subscription, lane, damage);
   }
 

@@ -108,6 +108,7 @@ public final class ShardState {
    * what may have been before. Whoever was only shown records does not, since it is in none.
    */
   public void deliveriesKnown(boolean known) {
+    guard.check();
     deliveriesKnown = known;
   }
 

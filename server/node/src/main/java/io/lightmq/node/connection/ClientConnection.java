@@ -444,6 +444,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   }
 
   private void end(FaultCode code, String text, boolean late) {
+    OnEventLoop.check(channel);
     if (state == State.ENDING) {
       return;
     }
@@ -486,6 +487,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
 
   /** Ends the connection if it belongs to a user. On the event loop. */
   void endOf(String userName, String why) {
+    OnEventLoop.check(channel);
     Session open = session;
     if (open != null && open.outbound().userName().equals(userName)) {
       end(FaultCode.NOT_AUTHORIZED, why);

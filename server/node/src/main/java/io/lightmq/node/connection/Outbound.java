@@ -465,6 +465,7 @@ final class Outbound implements Peer {
 
   /** Writes a frame behind what was written; on the event loop only. */
   void write(Frame frame) {
+    OnEventLoop.check(channel);
     channel.write(frame, channel.voidPromise());
     lookWhetherUnread();
   }
@@ -498,6 +499,7 @@ final class Outbound implements Peer {
 
   /** Tells the shard if it waits for room and there is some; on the event loop only. */
   void roomChanged() {
+    OnEventLoop.check(channel);
     if (!wantsRoom) {
       return;
     }
