@@ -144,7 +144,7 @@ public final class Retries implements TurnPart {
 
   /** Why the origin of a letter takes nothing, null if it would. */
   public @Nullable String obstacle(Origin origin) {
-    mover.guard().check();
+    unforeseen.guard().check();
     try {
       if (origin.queue()) {
         subscribing.existing(ClientText.destination(DestinationKind.QUEUE, origin.name()), true);
@@ -182,7 +182,7 @@ public final class Retries implements TurnPart {
    * @param obstacle why it cannot go yet, null if it can
    */
   public void add(Place place, Origin origin, int rate, @Nullable String obstacle) {
-    mover.guard().check();
+    unforeseen.guard().check();
     if (room() <= 0 || knows(place) || !origin.canBe()) {
       return;
     }
@@ -197,7 +197,7 @@ public final class Retries implements TurnPart {
 
   /** Why a letter was not taken when it was tried last; null if it was not tried. */
   public @Nullable String failure(Place place) {
-    mover.guard().check();
+    unforeseen.guard().check();
     String why = known.get(place);
     return why == null || why.isEmpty() ? null : why;
   }
@@ -205,7 +205,7 @@ public final class Retries implements TurnPart {
   /** Once a second: moves as many letters as their rate allows, 256 in a turn. */
   @Override
   public void tick() {
-    mover.guard().check();
+    unforeseen.guard().check();
     for (int i = 0; i < MAX_DUE && isDue(); i++) {
       waiting.add(failed.remove());
     }

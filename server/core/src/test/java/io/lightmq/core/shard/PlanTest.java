@@ -288,8 +288,11 @@ class PlanTest {
     h.admin("destination.set", Map.of("name", "q", "expiry", "gone"));
     for (int step = 0; step < 150; step++) {
       switch (random.nextInt(9)) {
-        case 0, 1, 2 -> publish(run(random, destinations[random.nextInt(destinations.length)]));
-        case 3, 4 -> commit(commit(random, destinations));
+        case 0, 1, 2 ->
+            h.loops.within(
+                "shard",
+                () -> publish(run(random, destinations[random.nextInt(destinations.length)])));
+        case 3, 4 -> h.loops.within("shard", () -> commit(commit(random, destinations)));
         case 5 -> fail();
         case 6 -> h.admin("dead-letters.retry", Map.of());
         case 7 -> h.loops.advance(random.nextInt(2_000) * 1_000_000L);
