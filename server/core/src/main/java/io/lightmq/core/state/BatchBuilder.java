@@ -85,6 +85,11 @@ public final class BatchBuilder implements RecordWriter.Sink, BatchBytes {
     wantsForce = true;
   }
 
+  /** The shard itself goes on with something once the batch is written. */
+  void shardWaitsForWritten() {
+    effects.shardWaits();
+  }
+
   /** Runs an effect on the journal's threads once the batch has reached a mark; must not block. */
   void effect(Mark mark, Runnable effect) {
     if (begin < 0) {

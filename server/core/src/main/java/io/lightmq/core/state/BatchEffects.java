@@ -8,6 +8,7 @@ import java.util.List;
 final class BatchEffects {
   private final List<Runnable> onWritten = new ArrayList<>();
   private final List<Runnable> onDurable = new ArrayList<>();
+  private boolean shardWaits;
 
   /** Adds an effect; on the shard, while the batch grows. */
   void add(Mark mark, Runnable effect) {
@@ -17,6 +18,16 @@ final class BatchEffects {
   /** How many wait for a mark. */
   int count(Mark mark) {
     return (mark == Mark.WRITTEN ? onWritten : onDurable).size();
+  }
+
+  /** The shard itself goes on with something when the batch is written. */
+  void shardWaits() {
+    shardWaits = true;
+  }
+
+  /** Whether the shard has to look at the marks when the batch is written. */
+  boolean isShardWaiting() {
+    return shardWaits;
   }
 
   /** Runs those that waited for a mark. */

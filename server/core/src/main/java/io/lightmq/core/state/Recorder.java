@@ -144,6 +144,7 @@ public final class Recorder {
     guard.check();
     if (mark == Mark.WRITTEN) {
       written.add(batchOffset(), effect);
+      batch.shardWaitsForWritten();
     } else {
       offsetEffects.add(batchOffset(), effect);
       batch.wantsForce();
@@ -258,6 +259,9 @@ public final class Recorder {
   public void show(Lane lane, Mark mark) {
     guard.check();
     lane.await(batchOffset(), mark);
+    if (mark == Mark.WRITTEN) {
+      batch.shardWaitsForWritten();
+    }
     lazyForce |=
         mark == Mark.WRITTEN && lane.destination().settings().tier() == Durability.BALANCED;
   }

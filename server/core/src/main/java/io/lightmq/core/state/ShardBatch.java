@@ -75,10 +75,16 @@ public final class ShardBatch implements Journal.Batch {
     return effects.count(Mark.DURABLE);
   }
 
+  /**
+   * {@inheritDoc} The shard is not woken for a batch of which nothing goes on before its force:
+   * that one wakes it soon, and a sender who waits for the force would wait for the waking too.
+   */
   @Override
   public void written() {
     effects.run(Mark.WRITTEN);
-    observer.marksMoved();
+    if (!wantsForce || effects.isShardWaiting()) {
+      observer.marksMoved();
+    }
   }
 
   @Override

@@ -7,6 +7,8 @@ import io.lightmq.core.storage.journal.Window;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ShardBatchTest {
@@ -59,5 +61,47 @@ class ShardBatchTest {
       builder.effect(Mark.WRITTEN, () -> {});
       assertThat(builder.end(NOBODY).waiters()).isZero();
     }
+  }
+
+  @Test
+  void theShardLooksAtWhatIsWrittenOnlyIfSomethingGoesOnThen() {
+    try (Window window = new Window(memory, 1 << 16, 0)) {
+      BatchBuilder builder = new BatchBuilder(window);
+      assertThat(lookedAfterTheWrite(builder)).as("nobody waits for a force").isEqualTo(1);
+      builder.put(ByteBuffer.allocate(10));
+      builder.effect(Mark.DURABLE, () -> {});
+      assertThat(lookedAfterTheWrite(builder)).as("a receipt behind the force").isZero();
+      builder.put(ByteBuffer.allocate(10));
+      builder.effect(Mark.DURABLE, () -> {});
+      builder.shardWaitsForWritten();
+      assertThat(lookedAfterTheWrite(builder)).as("a message to be shown too").isEqualTo(1);
+      builder.put(ByteBuffer.allocate(10));
+      builder.wantsForce();
+      assertThat(lookedAfterTheWrite(builder)).as("the next one begins anew").isZero();
+    }
+  }
+
+  /** How often the shard is told of the marks before the batch ends; then it always is. */
+  private static int lookedAfterTheWrite(BatchBuilder builder) {
+    builder.put(ByteBuffer.allocate(10));
+    List<String> told = new ArrayList<>();
+    ShardBatch batch =
+        builder.end(
+            new ShardBatch.Observer() {
+              @Override
+              public void marksMoved() {
+                told.add("moved");
+              }
+
+              @Override
+              public void ended(Journal.Outcome outcome) {
+                told.add("ended");
+              }
+            });
+    batch.written();
+    int looked = told.size();
+    batch.completed(Journal.Outcome.DONE);
+    assertThat(told).hasSize(looked + 1).endsWith("ended");
+    return looked;
   }
 }
