@@ -31,30 +31,33 @@ public final class PlantedSeams {
   /** Checkpoints write what is needed now and not what was needed at their offset. */
   public static void destageByTheNewestState(BrokerHarness harness) {
     ShardSeams.DestagingMaker planted =
-        (segments, state) ->
-            (plan, bytes) -> {
-              List<DestagePlan.LanePlan> lanes = new ArrayList<>();
-              for (DestagePlan.LanePlan lane : plan.lanes()) {
-                Wanted newest =
-                    sequence ->
-                        lane.needed().wants(sequence)
-                            && isNeededNow(
-                                state.get().destinations().find(lane.destinationId()),
-                                lane.lane(),
-                                sequence);
-                lanes.add(
-                    new DestagePlan.LanePlan(
-                        lane.destinationId(),
-                        lane.lane(),
-                        lane.holderId(),
-                        lane.pieces(),
-                        lane.runs(),
-                        lane.expectedBytes(),
-                        newest));
-              }
-              return segments.destage(
-                  new DestagePlan(plan.offset(), lanes, plan.rewrite()), bytes, () -> false);
-            };
+        (segments, state) -> {
+          // A slow disk, so that the state has often changed when it is looked at.
+          harness.loops.delay("destage", 20_000_000);
+          return (plan, bytes) -> {
+            List<DestagePlan.LanePlan> lanes = new ArrayList<>();
+            for (DestagePlan.LanePlan lane : plan.lanes()) {
+              Wanted newest =
+                  sequence ->
+                      lane.needed().wants(sequence)
+                          && isNeededNow(
+                              state.get().destinations().find(lane.destinationId()),
+                              lane.lane(),
+                              sequence);
+              lanes.add(
+                  new DestagePlan.LanePlan(
+                      lane.destinationId(),
+                      lane.lane(),
+                      lane.holderId(),
+                      lane.pieces(),
+                      lane.runs(),
+                      lane.expectedBytes(),
+                      newest));
+            }
+            return segments.destage(
+                new DestagePlan(plan.offset(), lanes, plan.rewrite()), bytes, () -> false);
+          };
+        };
     harness.seams = harness.seams.with(planted);
   }
 

@@ -113,8 +113,8 @@ public final class PairedLog {
     /** The byte here is another one when it is read; -1 for none. */
     public long damagedAt = -1;
 
-    /** See {@link Journal#mayGiveUntil}. */
-    public long leaseNanos = Long.MAX_VALUE;
+    /** See {@link Journal#mayGiveUntil}; not for ever, since others may lead. */
+    public long leaseNanos = Long.MAX_VALUE - 1;
 
     private long appended;
     private long taken;

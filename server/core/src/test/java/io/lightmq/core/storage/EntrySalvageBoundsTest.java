@@ -135,4 +135,26 @@ class EntrySalvageBoundsTest {
     }
     assertThat(found()).isEqualTo(numbers(0, headers));
   }
+
+  /** The body is a copy of what came before, as in a dump; its chain leads on, and is no chain. */
+  @Test
+  void aCopyOfAnEntryInADamagedBodyHidesNothingBetween() {
+    byte[] first = entry(1, new byte[50]);
+    byte[] damaged = first.clone();
+    damaged[3] ^= 1; // its length alone
+    put(damaged);
+    put(entry(2, new byte[50]));
+    put(headless(entry(3, new byte[50])));
+    for (long sequence = 4; sequence < 10; sequence++) {
+      put(entry(sequence, new byte[50]));
+    }
+    put(headless(entry(10, first)));
+    put(entry(11, new byte[50]));
+    assertThat(found()).contains(4L, 5L, 6L, 7L, 8L, 9L, 11L);
+  }
+
+  private static byte[] headless(byte[] entry) {
+    Arrays.fill(entry, 0, Entry.HEADER_BYTES, (byte) 0);
+    return entry;
+  }
 }
