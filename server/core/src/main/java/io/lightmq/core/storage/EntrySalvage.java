@@ -230,9 +230,9 @@ public final class EntrySalvage {
   }
 
   /**
-   * The places with fitting headers. What is sought only moves on, and what was passed over is not
-   * looked at again, so each place is checked once as one from which headers lead on to the end,
-   * and once as any.
+   * The places with fitting headers. What is sought moves on; only when a chain that led to the end
+   * is given up are the places before the next one looked at again, since its sequence had ruled
+   * them out. The sum of each place is made once.
    */
   private final class Places {
     /** All of them. */
@@ -244,6 +244,12 @@ public final class EntrySalvage {
     private final SpanCrc sums = new SpanCrc(bytes, limit);
     private int nextLeading;
     private int nextAny;
+
+    /** The chain before which the places up to {@link #nextAny} were passed over. */
+    private int anyBefore = -1;
+
+    private final BitSet summed = new BitSet(limit);
+    private final BitSet right = new BitSet(limit);
 
     Places() {
       for (int at = limit - Entry.HEADER_BYTES; at >= end; at--) {
@@ -270,6 +276,10 @@ public final class EntrySalvage {
     int next() {
       int chain = leading();
       long last = chain == limit ? sought.last() : Entry.sequence(bytes, chain) - 1;
+      if (chain != anyBefore) {
+        anyBefore = chain;
+        nextAny = 0;
+      }
       int at = behind(Math.max(nextAny, end + Entry.HEADER_BYTES));
       while (at < chain && !isWhole(at, last, chain)) {
         at = behind(at + 1);
@@ -293,10 +303,16 @@ public final class EntrySalvage {
       if (!fits(at, previous + 2, last, until)) {
         return false;
       }
-      int length = Entry.length(bytes, at);
-      read += Math.min(length, SpanCrc.MOST_BYTES);
-      return Entry.isFramed(bytes, at, length)
-          && sums.of(at + Entry.CHECKED_FROM, at + length) == Entry.crc(bytes, at);
+      if (!summed.get(at)) {
+        int length = Entry.length(bytes, at);
+        read += Math.min(length, SpanCrc.MOST_BYTES);
+        summed.set(at);
+        right.set(
+            at,
+            Entry.isFramed(bytes, at, length)
+                && sums.of(at + Entry.CHECKED_FROM, at + length) == Entry.crc(bytes, at));
+      }
+      return right.get(at);
     }
   }
 
