@@ -1,6 +1,7 @@
 package io.lightmq.node.connection;
 
 import io.lightmq.wire.FrameType;
+import io.lightmq.wire.Protocol;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -94,7 +95,7 @@ final class CommitParts {
     if (field == Field.RUNS) {
       runs = number;
       runsLeft = number;
-      bad = number > frameBytes;
+      bad = number > Math.min(frameBytes, Protocol.MAX_ITEMS);
       field = Field.DESTINATION;
       complete = number == 0;
     } else if (field == Field.LENGTH) {

@@ -349,6 +349,23 @@ class FrameHeapTest {
     frame.release();
   }
 
+  /** It is refused when it is decoded; until then it may not keep others from their room. */
+  @Test
+  void aCommitOfMoreRunsThanAFrameMayHaveAsksForNoMoreThanOthers() {
+    int runs = 250_000;
+    ByteBuf frame = Unpooled.buffer();
+    frame.writeByte(FrameType.COMMIT.code()).writeZero(7);
+    frame.writeByte(1).writeByte(1); // session and number
+    frame.writeByte(runs & 0x7F | 0x80).writeByte(runs >> 7 & 0x7F | 0x80).writeByte(runs >> 14);
+    frame.writeZero(4 * runs + 1); // each empty, and nothing acknowledged
+    CommitParts parts = new CommitParts();
+    parts.begin(frame.readableBytes());
+    parts.pass(frame, frame.writerIndex(), 0);
+    assertThat(parts.most())
+        .isEqualTo(FrameHeap.most(FrameType.COMMIT.code(), frame.readableBytes()))
+        .isLessThan((int) FrameHeap.limit(256 << 20));
+  }
+
   /** Gives back what has come; how many commits that were. */
   private int release() {
     int commits = 0;
