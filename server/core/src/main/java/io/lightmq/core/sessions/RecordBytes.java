@@ -19,6 +19,9 @@ public final class RecordBytes {
   /** What the record takes that creates a holder, at most: it has its destination's settings. */
   static final int HOLDER_BYTES = 4_096;
 
+  /** What a part takes of one more message for a holder, besides the message, at most. */
+  private static final int PART_BYTES = 1_024;
+
   /** What a record of acknowledgements takes besides its ranges and keys, at most. */
   private static final int RECORD_BYTES = 128;
 
@@ -67,14 +70,18 @@ public final class RecordBytes {
   }
 
   /**
-   * Each delayed message may need a holder and a part of its own. The bytes are not checked yet.
+   * Each delayed message may need a holder and a part of its own; one with the delay of the one
+   * before is due in the same hour. The bytes are not checked yet.
    */
   private static long delayed(int count, ByteBuffer messages) {
     long bytes = 0;
+    long before = 0;
     int at = messages.position();
     for (int i = 0; i < count && messages.limit() - at >= 4 + MessageReader.minBytes(); i++) {
-      if (MessageReader.deliveryDelayMillis(messages, at + 4) > 0) {
-        bytes += HOLDER_BYTES;
+      long delay = MessageReader.deliveryDelayMillis(messages, at + 4);
+      if (delay > 0) {
+        bytes += delay == before ? PART_BYTES : HOLDER_BYTES;
+        before = delay;
       }
       int length = messages.getInt(at);
       if (length < 0 || length > messages.limit() - at - 4) {

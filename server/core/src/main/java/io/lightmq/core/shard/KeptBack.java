@@ -6,8 +6,9 @@ import java.util.concurrent.Executor;
 
 /**
  * Runs on the shard's loop what the journal tells, in order; keeps it back while there is no
- * replica that could hear it. Bounded by the journal, which is ahead of its shard by {@link
- * io.lightmq.spi.Journal#AHEAD_BYTES} at most.
+ * replica that could hear it, together with wishes for a checkpoint, of which one is enough.
+ * Bounded by the journal, which is ahead of its shard by {@link io.lightmq.spi.Journal#AHEAD_BYTES}
+ * at most.
  */
 @OwnedBy("shard")
 final class KeptBack implements Executor {

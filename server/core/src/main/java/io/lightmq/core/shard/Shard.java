@@ -509,8 +509,14 @@ final class Shard implements ShardRunner.Home {
     }
   }
 
-  /** A leader without the others of its cluster would wait for ever for its last batches. */
+  /**
+   * A leader without the others of its cluster would wait for ever for its last batches. Whoever
+   * leads alone waits for its own disk only, however slow, and so ends in order.
+   */
   private void lookWhetherItGetsOn() {
+    if (journal.mayGiveUntil() == Long.MAX_VALUE) {
+      return;
+    }
     Checkpoints checkpoints = replica().checkpoints();
     long reached = Math.min(journal.durable(), journal.readable());
     if (standstill.isOver(checkpoints.isWaiting(), reached, member.time().nanos())) {
