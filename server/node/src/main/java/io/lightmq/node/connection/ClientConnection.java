@@ -436,10 +436,13 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
   /** Says why and closes once that is written; what comes in meanwhile is dropped. */
   @Override
   public void end(FaultCode code, String text) {
-    boolean late =
+    boolean refusedLogin =
         session == null
-            ? code == FaultCode.AUTHENTICATION_FAILED || code == FaultCode.PROTOCOL_ERROR
-            : code == FaultCode.LIMIT_REACHED || code == FaultCode.RETRY_LATER;
+            && (code == FaultCode.AUTHENTICATION_FAILED || code == FaultCode.PROTOCOL_ERROR);
+    if (refusedLogin && state != State.ENDING) {
+      places.refusedLogin(address);
+    }
+    boolean late = refusedLogin || code == FaultCode.LIMIT_REACHED || code == FaultCode.RETRY_LATER;
     end(code, text, late);
   }
 
@@ -454,9 +457,6 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
       peerLog.write(Level.INFO, channel, "Closing {}: {} {}", describe(), code, bye.text());
     }
     if (late) {
-      if (session == null) {
-        places.refusedLogin(address);
-      }
       pause.set(ReadPause.Reason.REFUSED, true);
       lateGoodbye = bye;
       channel.eventLoop().schedule(this::sayGoodbye, REFUSED_MILLIS, TimeUnit.MILLISECONDS);
@@ -477,7 +477,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
    * Its place among the handshakes is a newcomer's: it ends, also while it waits to be told why.
    */
   void makeRoom(String text) {
-    end(FaultCode.LIMIT_REACHED, text);
+    end(FaultCode.LIMIT_REACHED, text, false);
     sayGoodbye();
   }
 

@@ -80,7 +80,7 @@ final class ConnectionPlaces {
       slow.leave(gone);
     }
     boolean waits = slow.isSlow(address, nanos.getAsLong());
-    return new Arrival(gone, waits, waits ? slow.wait(channel, address) : null);
+    return new Arrival(gone, waits, waits ? slow.enter(channel, address) : null);
   }
 
   /** A connection that had to wait is read. */

@@ -67,7 +67,7 @@ final class SlowNetworks {
   }
 
   /** A connection has to wait; returns one that has waited enough for it, if any. */
-  @Nullable Channel wait(Channel channel, String address) {
+  @Nullable Channel enter(Channel channel, String address) {
     String network = Crowd.network(address);
     networks.put(channel, network);
     Set<Channel> ofNetwork = waiting.computeIfAbsent(network, unknown -> new LinkedHashSet<>());

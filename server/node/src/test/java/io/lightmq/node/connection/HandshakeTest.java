@@ -439,6 +439,27 @@ class HandshakeTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
+  /** Else one client could repeat whole logins beyond the limit without a pause. */
+  @Test
+  void whoIsBeyondTheLimitOfConnectionsIsToldLate() {
+    ConnectionHarness harness =
+        new ConnectionHarness(
+            new ConnectionSettings(
+                new ConnectionSettings.Counts(1, 3, 4, 5, 16),
+                ConnectionHarness.SETTINGS.sizes(),
+                ConnectionSettings.Patience.defaults()),
+            "127.0.0.1");
+    EmbeddedChannel first = harness.open("127.0.0.1");
+    for (Frame frame :
+        List.of(Protocol.hello("x"), new Frame.AuthStart("ANONYMOUS", new byte[0]))) {
+      first.writeInbound(FrameCodec.encode(frame, UnpooledByteBufAllocator.DEFAULT));
+      first.runPendingTasks();
+    }
+    harness.anonymous();
+    assertThat(harness.sent()).as("what is told at once").isEmpty();
+    assertThat(harness.goodbye().code()).isEqualTo(FaultCode.LIMIT_REACHED);
+  }
+
   /** Takes nothing from the broker, so that what is written stays on its way. */
   private static final class NeverReads extends ChannelOutboundHandlerAdapter {
     private int written;
