@@ -321,6 +321,7 @@ class ServerTest {
     assertThat(err.toString()).contains("part of another program");
     CountDownLatch asked = new CountDownLatch(1);
     server.whenStopIsAsked(asked::countDown);
+    assertThat(lightmq("stop", "--wait", "-1")).as("asks for nothing").isEqualTo(2);
     assertThat(lightmq("stop", "--wait", "0")).as(err.toString()).isZero();
     await().until(() -> asked.getCount() == 0);
   }

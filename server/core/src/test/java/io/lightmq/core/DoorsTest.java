@@ -31,7 +31,8 @@ import java.util.TreeSet;
  */
 @AnalyzeClasses(packages = "io.lightmq.core", importOptions = ImportOption.DoNotIncludeTests.class)
 class DoorsTest {
-  private static final String STATE = "reached through Destinations or ShardState, which check";
+  private static final String STATE =
+      "a part of the state, changed behind the doors of Recorder, ShardState or Dispatcher";
   private static final String FILES = "the member's, older than every state";
   private static final String VALUE = "a value that Sessions, Landing, Delays or Mover hand out";
   private static final String LOOK = "changes nothing";

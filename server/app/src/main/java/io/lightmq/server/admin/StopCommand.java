@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** {@code lightmq stop}: ends a running broker in order. */
 @Command(
@@ -36,6 +37,10 @@ public final class StopCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (waitSeconds < 0) {
+      throw new ParameterException(
+          broker.spec.commandLine(), "--wait is a number of seconds from 0 on, not " + waitSeconds);
+    }
     int asked = broker.run("broker.stop", new Arguments(), this::awaitEnd);
     return asked == 0 ? exitCode : asked;
   }

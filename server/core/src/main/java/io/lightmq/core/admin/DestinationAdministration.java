@@ -103,7 +103,8 @@ public final class DestinationAdministration {
                   FaultCode.BAD_REQUEST, "verb " + command.verb() + " is not carried out here");
         };
     Peer peer = command.peer();
-    recorder.anywhereOnceDurable(() -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
+    recorder.anywhereOnceDurable(
+        () -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
   }
 
   /** The arguments that its verbs may have. */

@@ -152,7 +152,9 @@ class ClosingRolesTest {
     sends(one, 1);
     FakePeer peer = one.words.attach();
     one.words.consumer(peer, 1, QUEUE, Command.Subscribe.QUEUE, null);
-    assertThat(one.words.pull(peer, 1, 1)).extracting(FakePeer.Received::deliveries).containsExactly(0);
+    assertThat(one.words.pull(peer, 1, 1))
+        .extracting(FakePeer.Received::deliveries)
+        .containsExactly(0);
     CompletableFuture<Void> stopped = one.words.broker.stop();
     loops.runUntil(stopped::isDone);
     one.words.broker.finish();

@@ -72,10 +72,10 @@ final class OrderOfProducer implements Oracle {
   }
 
   /**
-   * An unlogged lane ends with its owner. What was sent later may have come from an owner of before,
-   * while this one waited for its record and nobody wanted it; it is sent again, and is wanted. So
-   * it may lie behind that, but only if the owner of now was sent it. What was sent before lies
-   * before it in any case.
+   * An unlogged lane ends with its owner. What was sent later may have come from an owner of
+   * before, while this one waited for its record and nobody wanted it; it is sent again, and is
+   * wanted. So it may lie behind that, but only if the owner of now was sent it. What was sent
+   * before lies before it in any case.
    */
   private boolean isSentAgain(Arrival arrival) {
     return !LaneCode.isDurable(arrival.place().lane())
