@@ -24,10 +24,19 @@ final class CommitParts {
     DESTINATION,
     PERSISTENT,
     MESSAGES,
-    LENGTH
-  }
+    LENGTH;
 
-  private static final Field[] FIELDS = Field.values();
+    Field next() {
+      return switch (this) {
+        case SESSION -> NUMBER;
+        case NUMBER -> RUNS;
+        case RUNS, LENGTH -> DESTINATION;
+        case DESTINATION -> PERSISTENT;
+        case PERSISTENT -> MESSAGES;
+        case MESSAGES -> LENGTH;
+      };
+    }
+  }
 
   private int frameBytes;
   private int unseen;
@@ -96,16 +105,13 @@ final class CommitParts {
       runs = number;
       runsLeft = number;
       bad = number > Math.min(frameBytes, Protocol.MAX_ITEMS);
-      field = Field.DESTINATION;
       complete = number == 0;
     } else if (field == Field.LENGTH) {
       bad = number > frameBytes;
       skip = (int) Math.min(number, frameBytes);
-      field = Field.DESTINATION;
       complete = --runsLeft == 0;
-    } else {
-      field = FIELDS[field.ordinal() + 1];
     }
+    field = field.next();
   }
 
   /** What it takes of the heap at most when it is decoded, once all of it has passed. */
