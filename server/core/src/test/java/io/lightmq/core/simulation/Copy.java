@@ -28,6 +28,9 @@ final class Copy {
   /** Its acknowledgement was sent, confirmed, confirmed durably; and may have been lost since. */
   boolean asked;
 
+  /** The era of the broker in which its acknowledgement was sent. */
+  int askedEra = -1;
+
   boolean acknowledged;
   boolean acknowledgedDurably;
   boolean acknowledgementMayBeLost;

@@ -217,6 +217,7 @@ final class Ledger {
   void acknowledging(Copy copy, @Nullable Transaction with) {
     released(copy);
     copy.asked = true;
+    copy.askedEra = world.era();
     copy.transaction = with;
     Followed.Key key = key(copy);
     if (key != null) {
@@ -231,8 +232,11 @@ final class Ledger {
     copy.acknowledgementMayBeLost = false;
     Followed.Key key = key(copy);
     if (key != null) {
-      key.acknowledgedMillis = askedMillis;
-      key.inMemory = copy.followed.isInMemory(copy.message);
+      boolean inMemory = copy.followed.isInMemory(copy.message);
+      // A commit of before a crash is answered, and the keys in memory went with the process.
+      boolean forgotten = inMemory && copy.asked && copy.askedEra != world.era();
+      key.acknowledgedMillis = forgotten ? null : Long.valueOf(askedMillis);
+      key.inMemory = inMemory;
       key.durably = durably;
       key.asked = true;
     }
