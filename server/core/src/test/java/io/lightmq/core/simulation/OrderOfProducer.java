@@ -76,10 +76,15 @@ final class OrderOfProducer implements Oracle {
    * before, while this one waited for its record and nobody wanted it; it is sent again, and is
    * wanted. So it may lie behind that, but only if the owner of now was sent it. What was sent
    * before lies before it in any case.
+   *
+   * <p>The same holds for records that were seen before they were forced, and that a power cut has
+   * taken: with the record of this one those of all later ones have gone.
    */
   private boolean isSentAgain(Arrival arrival) {
-    return !LaneCode.isDurable(arrival.place().lane())
-        && (!arrival.alive() || arrival.message().lastEra == world.era());
+    boolean toThisOwner = arrival.message().lastEra == world.era();
+    return LaneCode.isDurable(arrival.place().lane())
+        ? toThisOwner && !arrival.followed().destination.high
+        : toThisOwner || !arrival.alive();
   }
 
   private static long epochOf(long sequence) {
