@@ -30,6 +30,7 @@ final class OrderOfProducer implements Oracle {
   private final World world;
   private final Map<Lane, TreeMap<Integer, Long>> stored = new HashMap<>();
   private final Map<Track, Message> newest = new HashMap<>();
+  private boolean powerWasCut;
 
   OrderOfProducer(World world) {
     this.world = world;
@@ -45,6 +46,11 @@ final class OrderOfProducer implements Oracle {
     if (!arrival.copy().came && !message.isKeyed() && !overtakes(arrival.followed())) {
       checkFirst(arrival, message);
     }
+  }
+
+  @Override
+  public void crashed(boolean power) {
+    powerWasCut |= power;
   }
 
   /** Competing consumers overtake each other: what did not fit comes to another one late. */
@@ -83,7 +89,7 @@ final class OrderOfProducer implements Oracle {
   private boolean isSentAgain(Arrival arrival) {
     boolean toThisOwner = arrival.message().lastEra == world.era();
     return LaneCode.isDurable(arrival.place().lane())
-        ? toThisOwner && !arrival.followed().destination.high
+        ? toThisOwner && powerWasCut && !arrival.followed().destination.high
         : toThisOwner || !arrival.alive();
   }
 
