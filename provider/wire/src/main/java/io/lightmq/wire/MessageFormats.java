@@ -63,6 +63,7 @@ final class MessageFormats {
         Frame.Credit.class,
         (out, f) -> out.varint(f.totalBytes()),
         (in, c) -> new Frame.Credit(in.varlong()));
+    // CommitParts of the broker counts the parts of this layout before it is decoded.
     table.add(
         FrameType.COMMIT,
         Frame.Commit.class,
