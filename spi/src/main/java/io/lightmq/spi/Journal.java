@@ -196,8 +196,9 @@ public interface Journal extends AutoCloseable {
   /**
    * Until when this node may hand out messages and say that there are none, in nanoseconds of the
    * clock that the shard has its time of: a lease, since a leader that is cut off learns late that
-   * another one has taken over. {@code Long.MAX_VALUE} is for ever, as in a local journal. Any
-   * thread; cheap, it is asked in each turn.
+   * another one has taken over. {@code Long.MAX_VALUE} is for ever, as in a local journal: nobody
+   * else can lead, and a node that closes waits for it as long as it takes. Any thread; cheap, it
+   * is asked in each turn.
    */
   long mayGiveUntil();
 

@@ -188,8 +188,8 @@ public final class Broker implements AutoCloseable {
   }
 
   /**
-   * Disconnects all peers, writes a last checkpoint and closes the files. Blocks. If the journal
-   * does not get on, as without a majority of its cluster, it goes without that checkpoint after
+   * Disconnects all peers, writes a last checkpoint and closes the files. Blocks. If a journal that
+   * others share does not get on, as without a majority, it goes without that checkpoint after
    * {@value StandstillWatch#MOST_NANOS} ns, and the log says so.
    *
    * @throws IOException if what was appended could not be made durable

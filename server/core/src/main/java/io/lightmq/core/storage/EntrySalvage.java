@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * behind it. However much is damaged, every whole entry is found whose chain reaches the end.
  *
  * <p>The work is linear in the bytes, whatever is in them. Each place that looks like a header is
- * checked twice at most, by reading {@value SpanCrc#MOST_BYTES} bytes. The end of an entry whose
+ * checked once at most, by reading {@value SpanCrc#MOST_BYTES} bytes. The end of an entry whose
  * length may be damaged is looked for up to where one would go on without it; and beyond that as
  * long as this takes {@value #LOOKS} times the bytes of the span, for all entries together. Only
  * where so much is damaged may an entry be lost that has nothing wrong but its length, if that
