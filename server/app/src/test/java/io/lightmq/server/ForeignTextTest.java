@@ -43,7 +43,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -513,8 +517,21 @@ class ForeignTextTest {
     root.setLevel(Level.INFO);
     Place mechanism =
         new Place("AuthStart.mechanism", At.AUTH, text -> new Frame.AuthStart(text, new byte[0]));
-    for (int i = 0; i < 12; i++) {
-      run(mechanism, Collections.nCopies(25, HOSTILE.get(2)), new TreeSet<>());
+    List<Callable<Void>> refused = new ArrayList<>();
+    for (int i = 0; i < 12; i++) { // beside each other, for each refusal takes its time
+      refused.add(
+          () -> {
+            run(mechanism, Collections.nCopies(25, HOSTILE.get(2)), new TreeSet<>());
+            return null;
+          });
+    }
+    ExecutorService strangers = Executors.newFixedThreadPool(refused.size());
+    try {
+      for (Future<Void> each : strangers.invokeAll(refused)) {
+        each.get();
+      }
+    } finally {
+      strangers.shutdown();
     }
     long chars = logged.stream().mapToLong(event -> event.getFormattedMessage().length()).sum();
     assertThat(logged.size()).as("lines").isBetween(1, 60);
