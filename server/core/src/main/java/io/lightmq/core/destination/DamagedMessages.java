@@ -25,6 +25,7 @@ public final class DamagedMessages {
 
   /** Nobody gets these until they are given back. */
   public void setAside(List<SequenceRange> ranges) {
+    destination.guard().check();
     for (SequenceRange range : ranges) {
       Lane lane = destination.lane(range.lane());
       if (lane != null) {
@@ -38,6 +39,7 @@ public final class DamagedMessages {
 
   /** What is set aside of these is free again, to be read once more. */
   public void giveBack(List<SequenceRange> ranges) {
+    destination.guard().check();
     for (SequenceRange range : ranges) {
       Lane lane = destination.lane(range.lane());
       for (SequenceRange each : within(lane, range)) {
@@ -65,6 +67,7 @@ public final class DamagedMessages {
 
   /** Nobody needs what is set aside of these any more. */
   public void drop(List<SequenceRange> ranges) {
+    destination.guard().check();
     for (SequenceRange range : ranges) {
       Lane lane = destination.lane(range.lane());
       for (SequenceRange each : within(lane, range)) {
@@ -88,11 +91,13 @@ public final class DamagedMessages {
 
   /** What of a range is free is held for one subscription from now on. */
   public void hold(Subscription subscription, Lane lane, long from, long through) {
+    destination.guard().check();
     subscription.cursor(lane).hold(from, through + 1);
   }
 
   /** The same for all subscriptions. */
   public void hold(List<SequenceRange> ranges) {
+    destination.guard().check();
     for (SequenceRange range : ranges) {
       Lane lane = destination.lane(range.lane());
       for (Subscription each : destination.subscriptions()) {
@@ -116,6 +121,7 @@ public final class DamagedMessages {
    * @param most so many ranges, and so many steps
    */
   public Part notAside(Lane lane, long from, long through, int most) {
+    destination.guard().check();
     List<SequenceRange> some = new ArrayList<>();
     long at = from;
     for (int steps = 0; steps < most && at <= through; steps++) {
@@ -142,6 +148,7 @@ public final class DamagedMessages {
    * @param longest sequences in one of them at most
    */
   public List<SequenceRange> next(int lane, long from, int most, int longest) {
+    destination.guard().check();
     List<SequenceRange> some = new ArrayList<>(0);
     for (Lane each : lanes()) {
       if (each.code() >= lane) {

@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.selector.Weight;
@@ -39,6 +40,7 @@ public final class Destination {
 
   private final long id;
   private final DestinationName name;
+  private final Guard guard;
   private final OffHeap memory;
   private final Lanes lanes;
   private final NamedHeap named;
@@ -63,6 +65,7 @@ public final class Destination {
       long id,
       DestinationName name,
       DestinationSettings settings,
+      Guard guard,
       AwaitedLanes awaiting,
       OffHeap memory,
       UnloggedStore store,
@@ -70,11 +73,17 @@ public final class Destination {
     this.id = id;
     this.name = name;
     this.settings = settings;
+    this.guard = guard;
     this.memory = memory;
     this.named = named;
     this.lanes = new Lanes(this, awaiting, memory, store);
     charge(NamedHeap.DESTINATION + NamedHeap.text(name.name()));
     this.damaged = new DamagedMessages(this);
+  }
+
+  /** Who may touch it, its lanes, its subscriptions and what these have. */
+  Guard guard() {
+    return guard;
   }
 
   /** The sum that it is part of. */
@@ -113,6 +122,7 @@ public final class Destination {
 
   /** Applies new settings, which count from the next message on. */
   public void set(DestinationSettings changed) {
+    guard.check();
     settings = changed;
     subscriptions.values().forEach(each -> each.suppress(changed.suppression()));
   }
@@ -123,13 +133,21 @@ public final class Destination {
    */
   public DurableLane durable(int priority) {
     DurableLane lane = lanes.findDurable(priority);
-    return lane != null ? lane : came(lanes.addDurable(priority));
+    if (lane == null) {
+      guard.check();
+      lane = came(lanes.addDurable(priority));
+    }
+    return lane;
   }
 
   /** The lane of what lives in memory only and has a priority; made if it was never used. */
   public UnloggedLane unlogged(int priority) {
     UnloggedLane lane = lanes.findUnlogged(priority);
-    return lane != null ? lane : came(lanes.addUnlogged(priority));
+    if (lane == null) {
+      guard.check();
+      lane = came(lanes.addUnlogged(priority));
+    }
+    return lane;
   }
 
   /** What the lanes would take that messages of some priorities need and that are not there. */
@@ -204,6 +222,7 @@ public final class Destination {
    * message is in a record; else until the process ends.
    */
   public void group(boolean durably) {
+    guard.check();
     if (isHidden()) {
       return;
     }
@@ -284,6 +303,7 @@ public final class Destination {
           "%s cannot have a subscription of kind %s besides its %d"
               .formatted(name, subscriptionKind, subscriptions.size()));
     }
+    guard.check();
     Subscription opened =
         new Subscription(
             subscriptionId, this, subscriptionKind, clientId, subscriptionName, interest, memory);
@@ -315,7 +335,7 @@ public final class Destination {
     }
     Filter filter = filters.get(selector);
     if (filter == null) {
-      filter = new Filter(selector);
+      filter = new Filter(selector, guard);
       filters.put(selector, filter);
       weight.add(selector);
     }
@@ -350,6 +370,7 @@ public final class Destination {
 
   /** Ends a subscription; what only it needed is needed no more. */
   public void close(Subscription subscription) {
+    guard.check();
     if (subscriptions.remove(subscription.id(), subscription)) {
       durableSubscriptions -= subscription.kind().isDurable() ? 1 : 0;
       charge(-subscriptionBytes(subscription.name(), subscription.clientId()));
@@ -406,6 +427,7 @@ public final class Destination {
 
   /** Forgets sequences that every subscription has behind it. */
   public void trim() {
+    guard.check();
     lanes.durable().forEach(this::trim);
     lanes.unlogged().forEach(this::trim);
   }
@@ -428,6 +450,7 @@ public final class Destination {
    * @param rewritten whether one of its pieces is in a segment that is rewritten
    */
   public @Nullable LaneCheckpoint checkpoint(DurableLane lane, boolean rewritten) {
+    guard.check();
     if (lane.runs.isEmpty() && !rewritten) {
       return null;
     }
@@ -463,6 +486,7 @@ public final class Destination {
    * @param picture rises from snapshot to snapshot, above 0
    */
   public boolean isNewTo(long picture) {
+    guard.check();
     boolean isNew = newestPicture != picture;
     newestPicture = picture;
     return isNew;
@@ -470,6 +494,7 @@ public final class Destination {
 
   /** Pictures of the keys that its durable subscriptions remember now; see {@link #encode}. */
   public List<DuplicatePicture> keyPictures() {
+    guard.check();
     List<DuplicatePicture> pictures = new ArrayList<>(0);
     if (settings.suppression() != null) {
       for (Subscription subscription : subscriptions.values()) {
@@ -505,6 +530,7 @@ public final class Destination {
    * has looked and when.
    */
   public void encode(DataOutput out) throws IOException {
+    guard.check();
     out.writeByte(VERSION);
     out.writeLong(id);
     out.writeByte(kind().code());
@@ -534,7 +560,12 @@ public final class Destination {
   }
 
   static Destination decode(
-      DataInput in, AwaitedLanes awaiting, OffHeap memory, UnloggedStore store, NamedHeap named)
+      DataInput in,
+      Guard guard,
+      AwaitedLanes awaiting,
+      OffHeap memory,
+      UnloggedStore store,
+      NamedHeap named)
       throws IOException {
     int version = in.readUnsignedByte();
     Formats.version("destinations", version, OLDEST_VERSION, VERSION);
@@ -548,7 +579,8 @@ public final class Destination {
       throw new IOException("destination " + id + " has kind " + kind + " and name " + text, e);
     }
     DestinationSettings settings = DestinationSettings.decode(in);
-    Destination destination = new Destination(id, name, settings, awaiting, memory, store, named);
+    Destination destination =
+        new Destination(id, name, settings, guard, awaiting, memory, store, named);
     if (in.readBoolean()) {
       destination.group(true);
     }

@@ -85,7 +85,8 @@ public final class Destinations {
       throw new IllegalStateException(
           "destination id " + id + " for " + name + " is used up; the next is " + nextId);
     }
-    Destination created = new Destination(id, name, settings, awaiting, memory, store, named);
+    Destination created =
+        new Destination(id, name, settings, guard, awaiting, memory, store, named);
     add(created);
     return created;
   }
@@ -157,7 +158,7 @@ public final class Destinations {
   /** Adds a destination that {@link Destination#encode} wrote. */
   public Destination decode(DataInput in) throws IOException {
     guard.check();
-    Destination decoded = Destination.decode(in, awaiting, memory, store, named);
+    Destination decoded = Destination.decode(in, guard, awaiting, memory, store, named);
     if (byId.containsKey(decoded.id())) {
       throw new IOException("destination " + decoded.id() + " is there twice");
     }

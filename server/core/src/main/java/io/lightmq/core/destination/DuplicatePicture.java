@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -25,6 +26,7 @@ public final class DuplicatePicture {
   private static final int HEAD_BYTES = 20;
   private static final int KEY_BYTES = 24;
 
+  private final Guard guard;
   private final long destinationId;
   private final long subscriptionId;
   private final long[] most;
@@ -37,6 +39,7 @@ public final class DuplicatePicture {
   private int encoded;
 
   DuplicatePicture(
+      Guard guard,
       long destinationId,
       long subscriptionId,
       long[] most,
@@ -45,6 +48,7 @@ public final class DuplicatePicture {
       int head,
       int size,
       Consumer<DuplicatePicture> whenEnded) {
+    this.guard = guard;
     this.destinationId = destinationId;
     this.subscriptionId = subscriptionId;
     this.most = most;
@@ -57,12 +61,14 @@ public final class DuplicatePicture {
 
   /** The next piece, null behind the last. */
   public @Nullable ByteBuffer next() {
+    guard.check();
     ByteBuffer early = ahead.poll();
     return early != null ? early : encodeOne();
   }
 
   /** Nobody asks for more. */
   public void end() {
+    guard.check();
     whenEnded.accept(this);
   }
 

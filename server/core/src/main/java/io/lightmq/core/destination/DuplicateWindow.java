@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import java.io.DataInput;
 import java.io.IOException;
@@ -150,10 +151,10 @@ final class DuplicateWindow {
   }
 
   /** A picture of it as it is now; there is one at a time. */
-  DuplicatePicture picture(long destinationId, long subscriptionId) {
+  DuplicatePicture picture(Guard guard, long destinationId, long subscriptionId) {
     DuplicatePicture begun =
         new DuplicatePicture(
-            destinationId, subscriptionId, most, least, at, head, size, this::pictured);
+            guard, destinationId, subscriptionId, most, least, at, head, size, this::pictured);
     picture = begun;
     return begun;
   }

@@ -113,6 +113,7 @@ public final class Duplicates {
    * @param key null if the message has none
    */
   public Verdict give(int lane, long sequence, @Nullable UUID key, long nowMillis) {
+    subscription.guard().check();
     if (key == null) {
       given.put(lane, sequence, NO_KEY);
       return Verdict.NEW;
@@ -177,6 +178,7 @@ public final class Duplicates {
    * when a message was given back long ago, they are not; such a message comes again.
    */
   public List<SequenceRange> known(List<SequenceRange> ranges) {
+    subscription.guard().check();
     List<SequenceRange> known = new ArrayList<>(ranges.size());
     for (SequenceRange range : ranges) {
       Set<Long> sequences = late.sequences(range.lane(), range.from(), range.count());
@@ -208,6 +210,7 @@ public final class Duplicates {
 
   /** The keys of messages that are about to be acknowledged. */
   public List<UUID> keys(List<SequenceRange> ranges) {
+    subscription.guard().check();
     List<UUID> keys = new ArrayList<>();
     for (SequenceRange range : ranges) {
       long end = range.from() + range.count();
@@ -234,7 +237,7 @@ public final class Duplicates {
 
   /** The keys that it remembers durably now. */
   DuplicatePicture picture() {
-    return window.picture(subscription.destination().id(), subscription.id());
+    return window.picture(subscription.guard(), subscription.destination().id(), subscription.id());
   }
 
   /** The same as they are, oldest first. */

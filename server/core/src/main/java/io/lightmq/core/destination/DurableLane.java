@@ -35,6 +35,7 @@ public final class DurableLane extends Lane {
    * {@link #await} or, at start, {@link #show}.
    */
   public void append(long firstSequence, int count) {
+    destination().guard().check();
     extend(firstSequence, count);
   }
 
@@ -54,6 +55,7 @@ public final class DurableLane extends Lane {
 
   /** What was appended up to a sequence came at a time, by the broker's clock. */
   public void came(long lastSequence, long millis) {
+    destination().guard().check();
     AgeSamples known = ages;
     if (known == null) {
       if (destination().isHidden()) {
@@ -116,6 +118,7 @@ public final class DurableLane extends Lane {
    * offset any more.
    */
   public void install(List<Piece> all, long checkpointOffset) {
+    destination().guard().check();
     long behind = -1;
     for (Piece piece : all) {
       if (piece.firstSequence() <= behind) {
@@ -140,6 +143,7 @@ public final class DurableLane extends Lane {
 
   /** Takes over where the entries lie, and when they came, from the same lane that is given up. */
   public void takePlaces(DurableLane same) {
+    destination().guard().check();
     ages = same.ages;
     newestMillis = same.newestMillis;
     runs.clear();

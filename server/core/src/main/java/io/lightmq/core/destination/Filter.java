@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 
@@ -9,6 +10,7 @@ import io.lightmq.core.selector.Selector;
  */
 @OwnedBy("shard")
 public final class Filter {
+  private final Guard guard;
   private final Selector selector;
   private final Selector.Evaluator evaluator;
   int users;
@@ -16,7 +18,8 @@ public final class Filter {
   private long timedEvaluations;
   private long timedNanos;
 
-  Filter(Selector selector) {
+  Filter(Selector selector, Guard guard) {
+    this.guard = guard;
     this.selector = selector;
     this.evaluator = selector.evaluator();
   }
@@ -33,11 +36,13 @@ public final class Filter {
 
   /** Counts evaluations. */
   public void evaluated(long messages) {
+    guard.check();
     evaluations += messages;
   }
 
   /** Counts evaluations whose time was measured, which are counted besides. */
   public void timed(long messages, long nanos) {
+    guard.check();
     timedEvaluations += messages;
     timedNanos += nanos;
   }

@@ -57,6 +57,7 @@ public final class GroupBuckets {
 
   /** A consumer waits for messages, and takes part from now on. */
   public void join(GroupOwner owner) {
+    subscription.guard().check();
     owner.idle = false;
     if (!owner.member) {
       owner.member = true;
@@ -67,6 +68,7 @@ public final class GroupBuckets {
 
   /** A consumer takes part no more; what it owns goes to others once nothing of it is in flight. */
   public void leave(GroupOwner owner) {
+    subscription.guard().check();
     if (owner.member) {
       owner.member = false;
       members.remove(owner);
@@ -133,6 +135,7 @@ public final class GroupBuckets {
 
   /** Completes the moves of which nothing is in flight any more; whether there were any. */
   public boolean settle() {
+    subscription.guard().check();
     boolean any = false;
     for (long rest = surplus | ending; rest != 0; rest &= rest - 1) {
       int key = Long.numberOfTrailingZeros(rest);
@@ -188,6 +191,7 @@ public final class GroupBuckets {
    * @return whether there was any
    */
   public boolean evictIdle(long nowNanos, boolean wanted) {
+    subscription.guard().check();
     boolean any = false;
     nextEvictionNanos = Long.MAX_VALUE;
     for (long rest = wanted ? ready() & ~held() : 0; rest != 0; rest &= rest - 1) {
@@ -267,6 +271,7 @@ public final class GroupBuckets {
 
   /** The owners of group buckets in which something may be free. */
   public List<GroupOwner> readyOwners() {
+    subscription.guard().check();
     List<GroupOwner> found = new ArrayList<>();
     long rest = ready() & ~held() & ~unowned;
     while (rest != 0) {
@@ -291,6 +296,7 @@ public final class GroupBuckets {
 
   /** How many messages a consumer should get at most, of so many that wait. */
   public long share(GroupOwner owner, int waiting) {
+    subscription.guard().check();
     long own = 0;
     long loose = 0;
     long keys = giving(owner);
@@ -309,6 +315,7 @@ public final class GroupBuckets {
    * @param full whether the view looks for more only once something is settled
    */
   public void watch(boolean waits, boolean full) {
+    subscription.guard().check();
     watching = waits && (full || (ready() & ~unowned) != 0);
   }
 

@@ -33,6 +33,7 @@ public abstract class GroupOwner {
 
   /** What was taken for it is in its holding, acknowledged or free again. */
   public final void arrived() {
+    holding.guard().check();
     taken = 0;
   }
 

@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.ArrayList;
@@ -26,6 +27,11 @@ public final class Holding {
     this.memory = memory;
   }
 
+  /** Who may touch it, as its subscription. */
+  Guard guard() {
+    return subscription.guard();
+  }
+
   /** Messages in flight. */
   public long size() {
     long sum = 0;
@@ -37,12 +43,14 @@ public final class Holding {
 
   /** Messages that {@link Subscription#take} has marked go to this consumer. */
   public void add(Lane lane, long from, long count) {
+    guard().check();
     SequenceSet set = find(lane.code());
     (set == null ? make(lane.code()) : set).add(from, count);
   }
 
   /** The application is handed what of these ranges is in flight to it. */
   public void begin(List<SequenceRange> ranges) {
+    guard().check();
     for (SequenceRange range : mine(ranges)) {
       Lane lane = subscription.lane(range.lane());
       if (lane != null) {
@@ -56,6 +64,7 @@ public final class Holding {
 
   /** The application is done with what it was handed before. */
   public void beginAnew() {
+    guard().check();
     if (begun != null) {
       begun.clear();
     }
@@ -63,6 +72,7 @@ public final class Holding {
 
   /** What the application was handed and neither settled nor gave back; at most so many ranges. */
   public List<SequenceRange> begun(int most) {
+    guard().check();
     List<SequenceRange> ranges = new ArrayList<>();
     Holding handed = begun;
     for (int i = 0; handed != null && i < handed.sets.length; i++) {
@@ -102,6 +112,7 @@ public final class Holding {
    * name twice is accepted twice; applying it twice does no harm.
    */
   public Split split(List<SequenceRange> ranges) {
+    guard().check();
     long refused = 0;
     boolean whole = true;
     for (SequenceRange range : ranges) {
@@ -179,6 +190,7 @@ public final class Holding {
 
   /** Consecutive messages of those in flight to it; null if there are none. */
   public @Nullable SequenceRange first() {
+    guard().check();
     for (int i = 0; i < sets.length; i++) {
       long at = sets[i].nextPresent(0, Long.MAX_VALUE);
       if (at != Long.MAX_VALUE) {
@@ -191,6 +203,7 @@ public final class Holding {
 
   /** What of these ranges is in flight to this consumer. */
   public List<SequenceRange> mine(List<SequenceRange> ranges) {
+    guard().check();
     List<SequenceRange> mine = new ArrayList<>();
     for (SequenceRange range : ranges) {
       SequenceSet set = find(range.lane());
@@ -209,6 +222,7 @@ public final class Holding {
 
   /** These sequences are this consumer's no more, since they are acknowledged. */
   public void settle(List<SequenceRange> accepted) {
+    guard().check();
     for (SequenceRange range : accepted) {
       SequenceSet set = find(range.lane());
       if (set != null) {
@@ -225,6 +239,7 @@ public final class Holding {
    * @return how many sequences were not in flight to it
    */
   public long giveBack(List<SequenceRange> ranges, boolean counted) {
+    guard().check();
     long refused = 0;
     for (SequenceRange range : ranges) {
       SequenceSet set = find(range.lane());
@@ -241,6 +256,7 @@ public final class Holding {
    * @param seen whether it may have been seen, which flags it and counts nothing
    */
   public void giveBackAll(boolean seen) {
+    guard().check();
     if (!subscription.isClosed()) {
       for (int i = 0; i < sets.length; i++) {
         if (seen) {
@@ -282,6 +298,7 @@ public final class Holding {
 
   /** Forgets everything, because the subscription has ended. */
   public void clear() {
+    guard().check();
     for (SequenceSet set : sets) {
       set.clear();
     }

@@ -68,6 +68,7 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
 
   /** A block of 4096 in which something may have expired, each in its turn; -1 for none. */
   public final long dueBlock(long nowMillis) {
+    destination.guard().check();
     long block = expiries.due(nextBlock, nowMillis);
     return block < 0 ? expiries.due(0, nowMillis) : block;
   }
@@ -77,6 +78,7 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
    * Other lanes are next.
    */
   public final void lookedAt(long block, long expiryMillis, long nowMillis) {
+    destination.guard().check();
     expiries.looked(block, expiryMillis);
     nextBlock = block + 1;
     if (lookMillis != Long.MAX_VALUE) { // else it was deleted meanwhile, or is empty
@@ -170,6 +172,7 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
 
   /** What was appended so far becomes visible once the journal's mark reaches an offset. */
   public final void await(long endOffset, Mark mark) {
+    destination.guard().check();
     long end = extents.end();
     if (end == (waiting > 0 ? waitingEnd[newest()] : visibleEnd)) {
       return;
@@ -195,6 +198,7 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
 
   /** What was appended so far becomes visible at once, or with the last entry that still waits. */
   public final void show() {
+    destination.guard().check();
     if (waiting > 0) {
       waitingEnd[newest()] = extents.end();
       waitingCount[newest()] = appended;

@@ -97,6 +97,7 @@ public final class Look {
    * @return false if the look is over
    */
   public boolean next(int most) {
+    subscription.guard().check();
     for (int priority = LaneCode.PRIORITIES - 1; priority >= 0; priority--) {
       Span span = spans[priority];
       if (span != null && next(span, most)) {
@@ -138,6 +139,7 @@ public final class Look {
 
   /** Goes on, or back, so that a sequence of a lane is what comes next of it. */
   public void moveTo(Lane of, long sequence) {
+    subscription.guard().check();
     Span span = spans[LaneCode.priority(of.code())];
     if (span == null) {
       throw new IllegalStateException("lane " + of.code() + " came after the look began");

@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.FileFaults;
@@ -36,6 +37,7 @@ public final class Overflow {
   private static final long PAUSE_NANOS = 1_000_000_000L;
   private static final long LOG_NANOS = 60_000_000_000L;
 
+  private final Guard guard;
   private final UnloggedStore store;
   private final OverflowFiles files;
   private final DirectMemory memory;
@@ -54,10 +56,13 @@ public final class Overflow {
   /**
    * Nothing is moved yet.
    *
+   * @param guard who may touch this and the destinations whose entries it moves
    * @param files those that the store has
    * @param moved runs on the shard loop after each batch that made room
    */
-  public Overflow(UnloggedStore store, OverflowFiles files, DirectMemory memory, Runnable moved) {
+  public Overflow(
+      Guard guard, UnloggedStore store, OverflowFiles files, DirectMemory memory, Runnable moved) {
+    this.guard = guard;
     this.store = store;
     this.files = files;
     this.memory = memory;
@@ -67,6 +72,7 @@ public final class Overflow {
 
   /** Something found no room in memory: moves at least one batch, whatever is used. */
   public void want() {
+    guard.check();
     wanted = true;
   }
 
@@ -96,6 +102,7 @@ public final class Overflow {
    * @param diskFull whether the disk guard is on
    */
   public void turn(long nanos, boolean diskFull) {
+    guard.check();
     nowNanos = nanos;
     boolean need = store.usedBytes() > (wanted ? 0 : store.budgetBytes() / 2);
     wanted &= need;

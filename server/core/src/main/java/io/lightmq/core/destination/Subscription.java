@@ -1,5 +1,6 @@
 package io.lightmq.core.destination;
 
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.wire.entry.SequenceRange;
@@ -23,6 +24,7 @@ public final class Subscription {
   }
 
   private final long id;
+  private final Guard guard;
   private final Destination destination;
   private final SubscriptionKind kind;
   private final @Nullable String clientId;
@@ -53,6 +55,7 @@ public final class Subscription {
       Interest interest,
       OffHeap memory) {
     this.id = id;
+    this.guard = destination.guard();
     this.destination = destination;
     this.kind = kind;
     this.clientId = clientId;
@@ -102,6 +105,7 @@ public final class Subscription {
 
   /** Applies the keys of a recorded acknowledgement. */
   public void remember(List<UUID> keys, long atMillis) {
+    guard.check();
     if (duplicates != null) {
       duplicates.remember(keys, atMillis);
     }
@@ -109,6 +113,7 @@ public final class Subscription {
 
   /** Remembers the keys of acknowledged messages that are in no record, until the process ends. */
   public void rememberUnrecorded(List<UUID> keys, long atMillis) {
+    guard.check();
     if (duplicates != null) {
       duplicates.rememberUnrecorded(keys, atMillis);
     }
@@ -124,6 +129,11 @@ public final class Subscription {
     }
     views.add(added);
     return added;
+  }
+
+  /** Who may touch it, as its destination. */
+  Guard guard() {
+    return guard;
   }
 
   List<Cursor> cursors() {
@@ -161,6 +171,7 @@ public final class Subscription {
 
   /** Applies whose it is. */
   public void owned(@Nullable String by) {
+    guard.check();
     owner = by;
   }
 
@@ -257,6 +268,7 @@ public final class Subscription {
 
   /** A consumer came (1) or went (-1). */
   public void attached(int change) {
+    guard.check();
     consumers += change;
   }
 
@@ -297,11 +309,13 @@ public final class Subscription {
 
   /** Marks free messages as in flight. */
   public void take(Lane lane, long from, int count) {
+    guard.check();
     cursor(lane).inFlight.add(from, count);
   }
 
   /** Messages that are in flight wait for the broker and not for a consumer: no delivery. */
   public void toNobody(int lane, long from, long count) {
+    guard.check();
     cursor(lane).toNobody(from, count);
   }
 
@@ -311,6 +325,7 @@ public final class Subscription {
    * @param counted whether that was a delivery, which flags them as seen
    */
   public void giveBack(int lane, long from, long count, boolean counted) {
+    guard.check();
     Cursor cursor = cursor(lane);
     cursor.returned(from, from + count, counted);
     view.back(cursor.lane, from, count);
@@ -360,12 +375,14 @@ public final class Subscription {
 
   /** Nothing is given out any more, or again. */
   public void pause(boolean on) {
+    guard.check();
     paused = on;
     views.lag();
   }
 
   /** Nothing of a group bucket is given out any more, or again; -1 for messages without a key. */
   public void withhold(int key, boolean on) {
+    guard.check();
     if (key < 0) {
       looseWithheld = on;
     } else if (on) {
@@ -419,6 +436,7 @@ public final class Subscription {
 
   /** One more attempt has failed with each of these messages that is not acknowledged. */
   public void attempted(List<SequenceRange> ranges) {
+    guard.check();
     ranges.forEach(each -> cursor(each.lane()).attempted(each.from(), end(each)));
   }
 
@@ -428,6 +446,7 @@ public final class Subscription {
 
   /** What was counted of these as a failed attempt was none. */
   public void takeBackAttempts(List<SequenceRange> ranges) {
+    guard.check();
     ranges.forEach(each -> cursor(each.lane()).takeBackAttempts(each.from(), end(each)));
   }
 
@@ -437,6 +456,7 @@ public final class Subscription {
    * @return how many of them were not acknowledged before
    */
   public long acknowledge(int lane, long from, long count) {
+    guard.check();
     Cursor cursor = cursor(lane);
     long first = Math.max(cursor.start(), cursor.lane.extents.ceiling(from));
     long end = from + count;
@@ -463,6 +483,7 @@ public final class Subscription {
    * @param unwanted by their places from the first sequence on
    */
   public void pass(Lane lane, long firstSequence, BitSet unwanted) {
+    guard.check();
     Cursor cursor = cursor(lane);
     int from = unwanted.nextSetBit(0);
     while (from >= 0) {
@@ -483,16 +504,19 @@ public final class Subscription {
 
   /** Applies a Touched record; give nothing from the block before {@link #touchDurable}. */
   public void touch(int lane, long blockKey) {
+    guard.check();
     cursor(lane).touch(blockKey);
   }
 
   /** The Touched record is durable. */
   public void touchDurable(int lane, long blockKey) {
+    guard.check();
     cursor(lane).touchDurable(blockKey);
   }
 
   /** After an unclean stop: what is unacknowledged in touched blocks may have been seen. */
   public void flagTouched() {
+    guard.check();
     for (Cursor cursor : cursors) {
       cursor.flagTouched();
     }
@@ -500,6 +524,7 @@ public final class Subscription {
 
   /** Asks for the Touched records of a run about to be published, if consumers wait for it. */
   public void touchForRun(DurableLane lane, long firstSequence, int count, Touches touches) {
+    guard.check();
     if (consumers == 0 || !kind.isDurable()) {
       return;
     }
@@ -521,6 +546,7 @@ public final class Subscription {
 
   /** Shows all free messages, visible or not, as a purge takes them. */
   public void forEachFree(Ranges ranges) {
+    guard.check();
     for (Cursor cursor : cursors) {
       cursor.forEachFree(ranges);
     }
@@ -528,6 +554,7 @@ public final class Subscription {
 
   /** Shows what is in flight in a lane, rising. */
   public void forEachInFlight(int lane, Ranges ranges) {
+    guard.check();
     cursor(lane).forEachInFlight(ranges);
   }
 

@@ -51,6 +51,7 @@ public final class UnloggedLane extends Lane {
    * @param needs how many subscriptions need it
    */
   public void append(long sequence, ByteBuffer entry, int needs) {
+    destination().guard().check();
     if (needs == 0) {
       throw new IllegalStateException(
           "destination " + destination().id() + " has no subscription that needs an entry");

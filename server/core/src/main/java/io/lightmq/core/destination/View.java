@@ -129,6 +129,7 @@ public final class View {
    * @param consumer for whom; it matters only if there are {@link #keys}
    */
   public boolean next(@Nullable GroupOwner consumer, int most, Subscription.Touches touches) {
+    subscription.guard().check();
     waitsForTouch = false;
     if (subscription.isPaused()) {
       return false;
@@ -167,6 +168,7 @@ public final class View {
 
   /** Takes notice of what became visible or was appended. */
   public void refresh() {
+    subscription.guard().check();
     long moves = subscription.destination().moves();
     if (seenMoves != moves) {
       seenMoves = moves;
@@ -268,6 +270,7 @@ public final class View {
 
   /** Marks what {@link #next} found as in flight, or the first part of it. */
   public void take(GroupOwner consumer, Lane of, long first, int some) {
+    subscription.guard().check();
     subscription.take(of, first, some);
     GroupBuckets spread = keys;
     if (spread != null) {
@@ -319,6 +322,7 @@ public final class View {
 
   /** One more consumer without a selector, or one less; the last one takes what is known along. */
   public void attached(int change) {
+    subscription.guard().check();
     users += change;
     if (users == 0 && keys != null) {
       boolean much = matches() > bounds.recent();
@@ -337,6 +341,7 @@ public final class View {
    * {@link ViewBounds#HARD} times as much.
    */
   public void lookOn() {
+    subscription.guard().check();
     full = bounds.isTooFull(matches(), bytes());
   }
 
@@ -375,6 +380,7 @@ public final class View {
    * has been looked at.
    */
   public @Nullable Lane unsifted() {
+    subscription.guard().check();
     if (views == null) {
       return null;
     }
@@ -414,6 +420,7 @@ public final class View {
 
   /** Passes over what an index of ids says it cannot want. */
   public void jump(Lane lane) {
+    subscription.guard().check();
     IdLane index = index(lane);
     IdEquality wanted = idEquality();
     if (index != null && wanted != null) {
@@ -439,6 +446,7 @@ public final class View {
    * @param hashes of the ids of these sequences, rising, all that are not acknowledged
    */
   public void learned(Lane lane, long sequence, long[] sequences, long[] hashes, int count) {
+    subscription.guard().check();
     IdLane index = index(lane);
     Sifted sifted = need(lane);
     if (index == null || index.isLive()) {
@@ -467,6 +475,7 @@ public final class View {
    * @param code what {@link GroupScan} says of it
    */
   public void match(Lane lane, long sequence, int code) {
+    subscription.guard().check();
     Sifted sifted = need(lane);
     if (sifted.cursor.isUnacknowledged(sequence)) {
       sifted.match(sequence, code);
@@ -486,6 +495,7 @@ public final class View {
 
   /** Everything of a lane below a sequence has been looked at. */
   public void sifted(Lane lane, long sequence) {
+    subscription.guard().check();
     need(lane).reached(sequence);
     ready |= 1 << LaneCode.priority(lane.code());
   }

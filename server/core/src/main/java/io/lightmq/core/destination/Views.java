@@ -91,6 +91,7 @@ public final class Views {
 
   /** How group buckets are spread, for each selector and for consumers without one; none if not. */
   public List<GroupUse> groupUse() {
+    subscription.guard().check();
     if (plain == null) {
       return List.of();
     }
@@ -140,11 +141,12 @@ public final class Views {
 
   /** The view of a selector, which is new if nobody has it. */
   public View open(Selector selector) {
+    subscription.guard().check();
     View known = views.get(selector);
     if (known == null) {
       known = recent.remove(selector);
       if (known == null) {
-        known = new View(subscription, new Filter(selector), this);
+        known = new View(subscription, new Filter(selector, subscription.guard()), this);
         if (plain != null) {
           known.spread(this, memory);
         }
@@ -165,6 +167,7 @@ public final class Views {
 
   /** One consumer of a view has gone; the last one takes the view along. */
   public void close(View view) {
+    subscription.guard().check();
     Filter filter = view.filter();
     if (filter != null && --filter.users == 0) {
       views.remove(filter.selector(), view);
@@ -202,6 +205,7 @@ public final class Views {
 
   /** Forgets the views that are kept for consumers that may come again. */
   public void forgetRecent() {
+    subscription.guard().check();
     recent.values().forEach(this::drop);
     recent.clear();
     forgetArrivals();
@@ -289,6 +293,7 @@ public final class Views {
 
   /** Counts evaluations whose time was measured, which are counted besides. */
   public void timed(long evaluations, long nanos) {
+    subscription.guard().check();
     timedEvaluations += evaluations;
     timedNanos += nanos;
   }
@@ -310,6 +315,7 @@ public final class Views {
    */
   public void arrived(
       Lane lane, long sequence, ByteBuffer buffer, int messageAt, int messageBytes, Work work) {
+    subscription.guard().check();
     Arrivals of = arrivals.get(lane);
     if (of == null) {
       return;
@@ -400,11 +406,13 @@ public final class Views {
 
   /** All views have to be asked again whether they have something to look at. */
   public void lag() {
+    subscription.guard().check();
     lagging = true;
   }
 
   /** Whether views that were shown what arrives have to look at something since the last call. */
   public boolean takeLagging() {
+    subscription.guard().check();
     catchUp();
     boolean taken = lagging;
     lagging = false;

@@ -131,7 +131,12 @@ final class Owner {
         new Fetcher(member.shard(), member.reads(), journal, replica.segments(), member.memory());
     Beside beside = new Beside(member.shard(), member.match());
     Overflow overflow =
-        new Overflow(member.unlogged(), member.overflowFiles(), member.memory(), home::marksMoved);
+        new Overflow(
+            state.guard(),
+            member.unlogged(),
+            member.overflowFiles(),
+            member.memory(),
+            home::marksMoved);
     this.work = beside.work();
     this.batch = new BatchBuilder(window);
     this.recorder = new Recorder(state, batch, journal);

@@ -59,7 +59,7 @@ public final class ShardState {
 
   private final Guard guard;
   private final Destinations destinations;
-  private final Links links = new Links();
+  private final Links links;
   private final Map<SubscriptionKey, Subscription> durableSubscriptions = new HashMap<>();
   private final ClientIdOwners clientIdOwners = new ClientIdOwners();
   private long epoch;
@@ -76,6 +76,7 @@ public final class ShardState {
   public ShardState(Destinations destinations) {
     this.guard = destinations.guard();
     this.destinations = destinations;
+    this.links = new Links(guard);
   }
 
   /** Who may touch this state, and whatever an owner has beside it. */

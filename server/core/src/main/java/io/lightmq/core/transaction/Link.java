@@ -3,6 +3,7 @@ package io.lightmq.core.transaction;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.record.MalformedRecordException;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.ArrayList;
@@ -37,6 +38,7 @@ public final class Link {
   /** An attach raises the highest number taken by so much at most, where that is known exactly. */
   public static final long MAX_NUMBER_JUMP = 65_536;
 
+  private final Guard guard;
   private final UUID id;
   private final TreeMap<Long, Outcome> outcomes = new TreeMap<>();
   private @Nullable String owner;
@@ -60,7 +62,8 @@ public final class Link {
   private long slice;
   private boolean closed;
 
-  Link(UUID id, long since) {
+  Link(UUID id, long since, Guard guard) {
+    this.guard = guard;
     this.id = id;
     this.since = since;
   }
@@ -100,6 +103,7 @@ public final class Link {
 
   /** A connection of this link attaches. */
   public void enterEpoch(long newEpoch) {
+    guard.check();
     epoch = newEpoch;
     exact = true;
   }
@@ -130,6 +134,7 @@ public final class Link {
 
   /** Remembers a use. */
   public void used(long nowMillis) {
+    guard.check();
     lastUsedMillis = nowMillis;
   }
 
@@ -243,12 +248,12 @@ public final class Link {
     }
   }
 
-  static Link decode(FieldReader in, int version) {
+  static Link decode(FieldReader in, int version, Guard guard) {
     UUID id = in.readUuid();
     long last = in.readVarint();
     String owner = version >= 4 ? in.readNullableString() : null;
     long newestEpoch = version >= 4 ? in.readVarint() : 0;
-    Link link = new Link(id, version >= 4 ? in.readVarint() : 0);
+    Link link = new Link(id, version >= 4 ? in.readVarint() : 0, guard);
     link.take(last);
     link.owner = owner;
     link.newestEpoch = newestEpoch;

@@ -3,6 +3,7 @@ package io.lightmq.core.transaction;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
 import java.nio.ByteBuffer;
@@ -33,6 +34,8 @@ public final class Links {
   /** An unused link is closed after so long. */
   public static final long UNUSED_MILLIS = 24L * 3600 * 1000;
 
+  private final Guard guard;
+
   /** In order of use, as far as this start knows. */
   private final LinkedHashMap<UUID, Link> links = new LinkedHashMap<>(64, 0.75f, true);
 
@@ -56,6 +59,11 @@ public final class Links {
 
   /** What of it is kept for the links of each user. */
   private final Map<String, Long> outcomeBytesByOwner = new HashMap<>();
+
+  /** Without links; its owner, and that of all that come, is who may touch it. */
+  public Links(Guard guard) {
+    this.guard = guard;
+  }
 
   /** What a link takes in the heap without what it keeps, as measured and a little more. */
   public static final int LINK_BYTES = 304;
@@ -100,6 +108,7 @@ public final class Links {
 
   /** A link that is used, or null. */
   public @Nullable Link find(UUID id) {
+    guard.check();
     return links.get(id);
   }
 
@@ -152,6 +161,7 @@ public final class Links {
    * @param clean whether nothing of their numbers was lost with the process before
    */
   public void started(long nowMillis, boolean clean) {
+    guard.check();
     for (Link link : links.values()) {
       link.used(nowMillis);
       link.started(clean);
@@ -162,6 +172,7 @@ public final class Links {
 
   /** Applies an attach; creates the link, and says whose it is if that is not known. */
   public Link attached(LinkAttached record) {
+    guard.check();
     Link link = touch(record.link(), record.epoch());
     keeps(link, -link.outcomeBytes());
     if (link.owner() == null && record.owner() != null) {
@@ -175,16 +186,19 @@ public final class Links {
 
   /** Applies a taken number. */
   public void taken(UUID id, long number) {
+    guard.check();
     touch(id, 0).take(number);
   }
 
   /** A number is taken by a run that is in no record. */
   public void takenUnlogged(UUID id, long number) {
+    guard.check();
     touch(id, 0).takeUnlogged(number);
   }
 
   /** Applies a refusal. */
   public void refused(UUID id, long number, FaultCode code, String text) {
+    guard.check();
     Link link = touch(id, 0);
     keeps(link, -link.outcomeBytes());
     link.refuse(new Outcome(number, code, text));
@@ -193,6 +207,7 @@ public final class Links {
 
   /** Applies a close. */
   public void closed(UUID id) {
+    guard.check();
     Link link = links.get(id);
     if (link != null) {
       beforeChange(link);
@@ -210,7 +225,7 @@ public final class Links {
   private Link touch(UUID id, long since) {
     Link link = links.get(id);
     if (link == null) {
-      link = new Link(id, since);
+      link = new Link(id, since, guard);
       link.encoded(slice);
       links.put(id, link);
       inOrder.put(id, link);
@@ -233,6 +248,7 @@ public final class Links {
 
   /** Begins a snapshot of the state as it is now. */
   public void beginSnapshot() {
+    guard.check();
     snapshot = new FieldWriter(4096);
     lastEncoded = null;
     early.clear();
@@ -242,6 +258,7 @@ public final class Links {
 
   /** Encodes up to so many links, rising by id; whether none is left. */
   public boolean encodeSome(int most) {
+    guard.check();
     if (snapshot == null) {
       throw new IllegalStateException("no snapshot was begun");
     }
@@ -274,6 +291,7 @@ public final class Links {
 
   /** Ends the snapshot: the count and the encoded links. */
   public void endSnapshot(FieldWriter into) {
+    guard.check();
     if (snapshot == null) {
       throw new IllegalStateException("no snapshot was begun");
     }
@@ -285,6 +303,7 @@ public final class Links {
 
   /** Gives a begun snapshot up. */
   public void abandonSnapshot() {
+    guard.check();
     snapshot = null;
     early.clear();
   }
@@ -295,10 +314,11 @@ public final class Links {
    * @param version of the state in the snapshot, 3 or 4
    */
   public void decode(FieldReader in, int version) {
+    guard.check();
     // Brokers of before could have any number; what is there is read, and no more is taken in.
     int count = in.readCount(Integer.MAX_VALUE, 18);
     for (int i = 0; i < count; i++) {
-      Link link = Link.decode(in, version);
+      Link link = Link.decode(in, version, guard);
       links.put(link.id(), link);
       inOrder.put(link.id(), link);
       if (link.owner() != null) {

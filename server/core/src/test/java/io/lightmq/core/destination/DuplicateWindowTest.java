@@ -2,6 +2,7 @@ package io.lightmq.core.destination;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.runtime.Guard;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
@@ -55,7 +56,7 @@ class DuplicateWindowTest {
   private static DuplicateWindow copy(DuplicateWindow window, Suppression limits)
       throws IOException {
     DuplicateWindow copy = new DuplicateWindow(limits);
-    DuplicatePicture picture = window.picture(7, 8);
+    DuplicatePicture picture = window.picture(new Guard(), 7, 8);
     for (ByteBuffer piece = picture.next(); piece != null; piece = picture.next()) {
       decode(piece, copy);
     }
@@ -83,7 +84,7 @@ class DuplicateWindowTest {
     }
     long first = next - window.size();
     long end = next;
-    DuplicatePicture picture = window.picture(7, 8);
+    DuplicatePicture picture = window.picture(new Guard(), 7, 8);
     DuplicateWindow shown = new DuplicateWindow(limits(limit, 1_000_000));
     boolean more = true;
     while (more) {

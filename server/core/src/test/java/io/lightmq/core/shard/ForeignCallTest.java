@@ -3,6 +3,9 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.LaneCode;
+import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.intake.Landing;
 import io.lightmq.core.intake.Plan;
 import io.lightmq.core.record.BatchBytes;
@@ -15,10 +18,14 @@ import io.lightmq.core.state.ShardState;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -56,6 +63,61 @@ class ForeignCallTest {
     assertThatThrownBy(this::publish)
         .isInstanceOf(AssertionError.class)
         .hasMessageContaining("Ready.add was called on");
+  }
+
+  @Test
+  void aStrangerWhoHoldsASubscriptionIsFound() {
+    isFoundOnTheJournalsThread(
+        "Subscription.acknowledge",
+        state -> subscription(state).acknowledge(LaneCode.durable(4), 1L << 32, 1));
+    isFoundOnTheJournalsThread(
+        "Subscription.take",
+        state -> subscription(state).take(orders(state).durable(4), 1L << 32, 1));
+  }
+
+  @Test
+  void aStrangerWhoHoldsWhatASubscriptionHasIsFound() {
+    isFoundOnTheJournalsThread("View.refresh", state -> subscription(state).view().refresh());
+    isFoundOnTheJournalsThread("Views.lag", state -> subscription(state).views().lag());
+    isFoundOnTheJournalsThread(
+        "Holding.beginAnew", state -> subscription(state).newHolding().beginAnew());
+    isFoundOnTheJournalsThread("Look.next", state -> subscription(state).look().next(1));
+  }
+
+  @Test
+  void aStrangerWhoHoldsADestinationOrALaneOfItIsFound() {
+    isFoundOnTheJournalsThread("Destination.trim", state -> orders(state).trim());
+    isFoundOnTheJournalsThread("Destination.durable", state -> orders(state).durable(9));
+    isFoundOnTheJournalsThread("Lane.show", state -> orders(state).durable(4).show());
+    isFoundOnTheJournalsThread(
+        "DamagedMessages.drop",
+        state -> orders(state).damaged().drop(List.of(new SequenceRange(4, 1L << 32, 1))));
+  }
+
+  @Test
+  void aStrangerWhoHoldsALinkIsFound() {
+    isFoundOnTheJournalsThread("Link.used", state -> state.links().all().iterator().next().used(1));
+    isFoundOnTheJournalsThread("Links.closed", state -> state.links().closed(new UUID(1, 1)));
+  }
+
+  private void isFoundOnTheJournalsThread(String door, Consumer<ShardState> call) {
+    h.landings(
+        parts ->
+            new Planting(
+                parts,
+                (recorder, state) -> recorder.onJournal(Mark.WRITTEN, () -> call.accept(state))));
+    assertThatThrownBy(this::publish)
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining(door + " was called on")
+        .hasMessageContaining("it belongs to loop shard");
+  }
+
+  private static Destination orders(ShardState state) {
+    return Objects.requireNonNull(state.destinations().find(ORDERS));
+  }
+
+  private static Subscription subscription(ShardState state) {
+    return orders(state).queueSubscription();
   }
 
   @Test

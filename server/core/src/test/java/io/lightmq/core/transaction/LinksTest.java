@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.transaction.Link.Verdict;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.UUID;
@@ -16,7 +17,7 @@ class LinksTest {
 
   @Test
   void numbersAreTakenOnceAndInOrder() {
-    Links links = new Links();
+    Links links = new Links(new Guard());
     Link link = links.attached(new LinkAttached(A, 1));
     assertThat(link.judge(1)).isEqualTo(Verdict.TAKE);
     assertThat(link.judge(2)).isEqualTo(Verdict.EARLY);
@@ -27,7 +28,7 @@ class LinksTest {
 
   @Test
   void aRefusalSpendsItsNumberAndIsKeptUntilTheClientKnowsIt() {
-    Links links = new Links();
+    Links links = new Links(new Guard());
     links.attached(new LinkAttached(A, 1));
     links.refused(A, 1, FaultCode.DESTINATION_GONE, "gone");
     links.taken(A, 2);
@@ -39,13 +40,13 @@ class LinksTest {
 
   @Test
   void anAttachTakesEverythingBelowItsFirstNumber() {
-    Links links = new Links();
+    Links links = new Links(new Guard());
     assertThat(links.attached(new LinkAttached(A, 42)).last()).isEqualTo(41);
   }
 
   @Test
   void theLeastUsedLinkIsClosedWhenItIsADayOld() {
-    Links links = new Links();
+    Links links = new Links(new Guard());
     links.attached(new LinkAttached(A, 1)).used(1000);
     links.attached(new LinkAttached(B, 1)).used(2000);
     assertThat(links.idle(1000 + Links.UNUSED_MILLIS)).isNull();
@@ -56,7 +57,7 @@ class LinksTest {
 
   @Test
   void aSnapshotHasTheStateAtItsBeginningWhateverChangesMeanwhile() {
-    Links links = new Links();
+    Links links = new Links(new Guard());
     links.attached(new LinkAttached(A, 6));
     links.attached(new LinkAttached(B, 9));
     links.beginSnapshot();
@@ -68,7 +69,7 @@ class LinksTest {
     }
     FieldWriter out = new FieldWriter(16);
     links.endSnapshot(out);
-    Links read = new Links();
+    Links read = new Links(new Guard());
     read.decode(new FieldReader(out.view()), 4);
     assertThat(read.size()).isEqualTo(2);
     Link a = read.find(A);
