@@ -1,5 +1,6 @@
 package io.lightmq.core.storage.journal;
 
+import io.lightmq.core.simulation.Seeds;
 import org.junit.jupiter.api.Test;
 
 /** Many seeds of {@link JournalSimulation}; {@code -Dlightmq.seeds=N} sets how many. */
@@ -8,16 +9,16 @@ class JournalSimulationTest {
 
   @Test
   void noSeedBreaksAnInvariant() {
-    seeds(1, Integer.getInteger("lightmq.seeds", 400), false);
+    seeds(1, Seeds.count(400), false);
   }
 
   @Test
   void noSeedWithFailingForcesAndWritesBreaksAnInvariant() {
-    seeds(1_000_001, Integer.getInteger("lightmq.seeds", 400), true);
+    seeds(1_000_001, Seeds.count(400), true);
   }
 
   private static void seeds(long first, int count, boolean failures) {
-    long only = Long.getLong("lightmq.seed", -1);
+    long only = Seeds.first(-1);
     for (long seed = only < 0 ? first : only;
         seed < (only < 0 ? first + count : only + 1);
         seed++) {

@@ -7,6 +7,7 @@ import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.sim.PowerCut;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedDisk.Operation;
+import io.lightmq.core.simulation.Seeds;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFullException;
@@ -244,7 +245,7 @@ final class CheckpointCrashTest {
 
   @Test
   void aPowerCutAtAnyChangeLosesNothingPublished() throws IOException {
-    cutEverywhere(Integer.getInteger("lightmq.seeds", 4), disk -> disk);
+    cutEverywhere(Seeds.count(4), disk -> disk);
   }
 
   @Test
