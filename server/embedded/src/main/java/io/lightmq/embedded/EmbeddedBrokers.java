@@ -68,10 +68,7 @@ public final class EmbeddedBrokers {
       if (before != null) {
         end(before);
       }
-      started =
-          uri.scheme().equals("mem")
-              ? RunningBroker.inMemory(key)
-              : RunningBroker.inDirectory(key, directory(uri));
+      started = Undisturbed.call("lightmq-open", () -> start(key, uri));
     } finally {
       synchronized (RUNNING) {
         if (started != null) {
@@ -82,6 +79,12 @@ public final class EmbeddedBrokers {
       }
     }
     return started;
+  }
+
+  private static RunningBroker start(String key, ClientUri uri) throws IOException {
+    return uri.scheme().equals("mem")
+        ? RunningBroker.inMemory(key)
+        : RunningBroker.inDirectory(key, directory(uri));
   }
 
   private static RunningBroker shared(RunningBroker broker, boolean keep) {
@@ -152,7 +155,12 @@ public final class EmbeddedBrokers {
   /** Nobody can be told of a failure here; the journal has what was confirmed. */
   private static void end(RunningBroker broker) {
     try {
-      broker.close();
+      Undisturbed.call(
+          "lightmq-close",
+          () -> {
+            broker.close();
+            return broker;
+          });
     } catch (IOException | RuntimeException e) {
       log.error(
           "The broker {} did not close cleanly; it recovers when it is opened again",

@@ -101,6 +101,26 @@ class EmbeddedBrokersTest {
   }
 
   @Test
+  void anInterruptOfTheApplicationEndsNoBrokerInTheMiddle() throws Exception {
+    String uri = "lightmq:file:" + directory.resolve("data");
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> factory(uri).createContext())
+        .hasMessageContaining("interrupted while connecting");
+    assertThat(Thread.interrupted()).as("the interrupt is the application's").isTrue();
+    assertThat(directory.resolve("data/lock")).as("given up by its owner").isEmptyFile();
+    try (JMSContext context = factory(uri).createContext()) {
+      context.createProducer().send(context.createQueue("q"), "kept");
+      Thread.currentThread().interrupt();
+    }
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(directory.resolve("data/lock")).as("given up by its owner").isEmptyFile();
+    try (JMSContext context = factory(uri).createContext();
+        JMSConsumer consumer = context.createConsumer(context.createQueue("q"))) {
+      assertThat(consumer.receiveBody(String.class, WAIT_MILLIS)).isEqualTo("kept");
+    }
+  }
+
+  @Test
   void whatIsInMemoryEndsWithTheLastConnection() throws JMSException {
     String uri = "lightmq:mem:" + UUID.randomUUID();
     try (JMSContext context = factory(uri).createContext()) {
