@@ -71,6 +71,7 @@ class DoorsTest {
           Map.entry("delivery.Dispatcher.expireParked", WITHIN + "ShardRunner"),
           Map.entry("delivery.Dispatcher.goOn", WITHIN + "ShardRunner"),
           Map.entry("destination.Destinations.after", LOOK),
+          Map.entry("destination.LaneCheckpoint", WITHIN + "StateSnapshot, also behind its state"),
           Map.entry("destination.DurableLane.entry", WITHIN + "ShardState.apply, behind append"),
           Map.entry("destination.DurableLane.locate", LOOK),
           Map.entry("destination.Subscription.nextReadable", LOOK),

@@ -1,6 +1,5 @@
 package io.lightmq.core.destination;
 
-import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.segment.DestagePlan.LanePlan;
 
@@ -10,13 +9,11 @@ import io.lightmq.core.storage.segment.DestagePlan.LanePlan;
  */
 @OwnedBy("shard")
 public final class LaneCheckpoint {
-  private final Guard guard;
   private final RunList.Frozen runs;
   private final LanePlan plan;
   private boolean released;
 
   LaneCheckpoint(Destination destination, DurableLane lane, boolean rewritten) {
-    this.guard = destination.guard();
     long from = rewritten ? 0 : lane.runs.firstSequence();
     NeededSet needed = new NeededSet(lane, destination.subscriptions(), from, lane.extents.end());
     this.runs = lane.runs.freeze();
@@ -44,7 +41,6 @@ public final class LaneCheckpoint {
 
   /** Gives the run list's memory back. Once; shard only. */
   public void release() {
-    guard.check();
     if (!released) {
       released = true;
       runs.release();

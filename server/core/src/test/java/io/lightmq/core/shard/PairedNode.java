@@ -1,10 +1,12 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.sim.PairedLog;
 import io.lightmq.core.sim.SimulatedDisk;
 import io.lightmq.core.sim.SimulatedLoops;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 
 /** A broker on a log that others may share. */
@@ -18,6 +20,7 @@ final class PairedNode {
   final BrokerHarness words;
   final PairedLog log;
   PairedLog.Member member;
+  private Loop shard;
 
   PairedNode(long seed, SimulatedLoops loops, PairedLog log) throws IOException {
     this.disk = new SimulatedDisk(seed);
@@ -40,6 +43,7 @@ final class PairedNode {
                       member = log.join(loops);
                       return member;
                     }));
+    shard = words.loops.newest("shard");
     words.loops.advance(MILLI);
   }
 
@@ -55,6 +59,8 @@ final class PairedNode {
   }
 
   List<ByteBuffer> state() {
-    return words.broker.stateForTests();
+    List<ByteBuffer> slices = new ArrayList<>();
+    words.loops.within(shard, () -> slices.addAll(words.broker.stateForTests()));
+    return slices;
   }
 }

@@ -123,7 +123,7 @@ class StatePictureTest {
   @Test
   void numbersOfUnloggedRunsMayBeForgotten() throws IOException {
     Lived lived = new Lived();
-    lived.state().links().takenUnlogged(LINK, 99);
+    lived.harness.loops.within("shard", () -> lived.state().links().takenUnlogged(LINK, 99));
     assertThat(lived.harness.replayedOtherwise()).isNull();
   }
 }

@@ -101,8 +101,22 @@ public final class SimulatedLoops implements Loops {
 
   /** Runs a task as in a turn of the oldest loop of a name, and does not end that turn. */
   public void within(String loopName, Runnable task) {
+    within(
+        loops.stream().filter(loop -> loop.name.equals(loopName)).findFirst().orElseThrow(), task);
+  }
+
+  /** The newest loop of a name. */
+  public Loop newest(String loopName) {
+    return loops.stream()
+        .filter(loop -> loop.name.equals(loopName))
+        .reduce((older, newer) -> newer)
+        .orElseThrow();
+  }
+
+  /** Runs a task as in a turn of a loop, and does not end that turn. */
+  public void within(Loop loop, Runnable task) {
     SimulatedLoop before = current;
-    current = loops.stream().filter(loop -> loop.name.equals(loopName)).findFirst().orElseThrow();
+    current = (SimulatedLoop) loop;
     try {
       task.run();
     } finally {
