@@ -12,8 +12,8 @@ import java.io.IOException;
  *
  * <p>{@code touched} and {@code flagged} are sets of block keys. A block is touched before anything
  * from it is given out, durably; after an unclean start all that is unacknowledged in touched
- * blocks is flagged: it may have been seen. Counts of deliveries are exact but unlogged; a snapshot
- * keeps them, so that a clean stop flags nothing.
+ * blocks is flagged: it may have been seen. Counts of deliveries are exact; a snapshot keeps them,
+ * and the record of an orderly end, so that such an end flags nothing.
  */
 @OwnedBy("shard")
 final class Cursor {
@@ -384,21 +384,12 @@ final class Cursor {
     touched.encode(out);
     flagged.encode(out);
     long behind = 0;
-    long counted = nextCounted(0);
-    long flying = nextFlying(0);
-    while (Math.min(counted, flying) < Long.MAX_VALUE) {
-      long at = Math.min(counted, flying);
-      int count = seenNow(at);
-      long end = at + 1;
-      while (seenNow(end) == count) {
-        end++;
-      }
+    for (long at = nextDelivered(0); at < Long.MAX_VALUE; at = nextDelivered(behind)) {
+      long end = deliveredEnd(at);
       Formats.writeVarint(out, at - behind + 1);
       Formats.writeVarint(out, end - at);
-      out.writeByte(count);
+      out.writeByte(seenNow(at));
       behind = end;
-      counted = counted < end ? nextCounted(end) : counted;
-      flying = flying < end ? nextFlying(end) : flying;
     }
     Formats.writeVarint(out, 0);
     encodeAttempts(out);
@@ -420,6 +411,49 @@ final class Cursor {
       at = attempts.next(end);
     }
     Formats.writeVarint(out, 0);
+  }
+
+  /** The first from a sequence on that was delivered, or the largest number. */
+  private long nextDelivered(long from) {
+    return Math.min(nextCounted(from), nextFlying(from));
+  }
+
+  /** Behind those that were delivered as often as this one. */
+  private long deliveredEnd(long first) {
+    int count = seenNow(first);
+    long end = first + 1;
+    while (seenNow(end) == count) {
+      end++;
+    }
+    return end;
+  }
+
+  /** Shows what was delivered and is not acknowledged, rising. */
+  void forEachDelivered(Subscription.Delivered taker) {
+    for (long at = nextDelivered(0); at < Long.MAX_VALUE; ) {
+      long end = deliveredEnd(at);
+      int count = seenNow(at);
+      show(at, end, (of, from, some) -> taker.delivered(of, from, some, count));
+      at = nextDelivered(end);
+    }
+  }
+
+  boolean hasDeliveries() {
+    return !deliveries.isEmpty();
+  }
+
+  /** Forgets how often anything was delivered. */
+  void forgetDeliveries() {
+    deliveries.clear();
+  }
+
+  /** Each of these that is not acknowledged was delivered so often. */
+  void delivered(long from, long to, int count) {
+    for (long at = from; at < to; at++) {
+      if (isUnacknowledged(at)) {
+        deliveries.set(at, count);
+      }
+    }
   }
 
   private int seenNow(long sequence) {

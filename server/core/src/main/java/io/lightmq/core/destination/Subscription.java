@@ -444,6 +444,51 @@ public final class Subscription {
     return range.from() + range.count();
   }
 
+  /** Whether anything of its durable lanes was delivered and is not acknowledged. */
+  public boolean hasDeliveries() {
+    boolean any = false;
+    for (Cursor cursor : cursors) {
+      any |= LaneCode.isDurable(cursor.lane.code()) && cursor.hasDeliveries();
+    }
+    return any;
+  }
+
+  /**
+   * Applies what an orderly end says: nothing of the durable lanes was delivered but what {@link
+   * #delivered} tells next.
+   */
+  public void forgetDeliveries() {
+    guard.check();
+    for (Cursor cursor : cursors) {
+      if (LaneCode.isDurable(cursor.lane.code())) {
+        cursor.forgetDeliveries();
+      }
+    }
+  }
+
+  /** Applies that these were delivered so often, unless they are acknowledged. */
+  public void delivered(int deliveries, List<SequenceRange> ranges) {
+    guard.check();
+    ranges.forEach(each -> cursor(each.lane()).delivered(each.from(), end(each), deliveries));
+  }
+
+  /** Takes messages that were delivered equally often. */
+  @FunctionalInterface
+  public interface Delivered {
+    /** {@code count} sequences of a lane. */
+    void delivered(int lane, long from, int count, int deliveries);
+  }
+
+  /** Shows what of its durable lanes was delivered and is not acknowledged. */
+  public void forEachDelivered(Delivered taker) {
+    guard.check();
+    for (Cursor cursor : cursors) {
+      if (LaneCode.isDurable(cursor.lane.code())) {
+        cursor.forEachDelivered(taker);
+      }
+    }
+  }
+
   /** What was counted of these as a failed attempt was none. */
   public void takeBackAttempts(List<SequenceRange> ranges) {
     guard.check();

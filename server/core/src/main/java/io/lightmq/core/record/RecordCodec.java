@@ -56,7 +56,8 @@ import java.util.function.Consumer;
  *
  * type, body (v varint, s string: v length + 1 and UTF-8, 0 for none; u 16 bytes; r ranges):
  *  1 Started             v epoch, byte clean
- *  2 Stopped
+ *  2 Stopped             from version 2 on: byte counted, v count x {v destination,
+ *                        v subscription, byte deliveries, r}
  *  3 Epoch               v next
  *  4 DestinationCreated  v id, byte kind, s name, settings
  *  5 DestinationSet      v id, settings
@@ -93,6 +94,7 @@ public final class RecordCodec {
   public static final int HEADER_BYTES = 6;
 
   static final int VERSION = 1;
+  static final int STOPPED = 2;
   static final int SUBSCRIPTION_OPENED = 7;
   static final int PUBLISHED = 9;
   static final int LINK_ATTACHED = 13;
@@ -121,14 +123,14 @@ public final class RecordCodec {
 
   /** The version in which records of a type are written, and the newest that is read. */
   private static int newest(int type) {
-    return type == LINK_ATTACHED || type == SUBSCRIPTION_OPENED ? 2 : VERSION;
+    return type == STOPPED || type == LINK_ATTACHED || type == SUBSCRIPTION_OPENED ? 2 : VERSION;
   }
 
   private static int typeOf(ShardRecord record) {
     if (record instanceof Started) {
       return 1;
     } else if (record instanceof Stopped) {
-      return 2;
+      return STOPPED;
     } else if (record instanceof Epoch) {
       return 3;
     } else if (record instanceof DestinationCreated) {
@@ -204,7 +206,9 @@ public final class RecordCodec {
       out.putVarint(r.number());
       out.putVarint(r.code().code());
       out.putString(r.text());
-    } else if (!(record instanceof Stopped)) {
+    } else if (record instanceof Stopped r) {
+      StoppedFormat.encode(r, out);
+    } else {
       encodeProgress(record, out);
     }
   }
@@ -339,8 +343,8 @@ public final class RecordCodec {
     switch (type) {
       case 1:
         return new Started(in.readVarint(), in.readBoolean());
-      case 2:
-        return new Stopped();
+      case STOPPED:
+        return StoppedFormat.decode(in, version);
       case 3:
         return new Epoch(in.readVarint());
       case 4:
@@ -518,7 +522,7 @@ public final class RecordCodec {
     return new Committed(link.equals(NO_LINK) ? null : link, number, parts);
   }
 
-  private static void putRanges(List<SequenceRange> ranges, FieldWriter out) {
+  static void putRanges(List<SequenceRange> ranges, FieldWriter out) {
     out.putVarint(ranges.size());
     for (SequenceRange range : ranges) {
       out.putByte(range.lane());
@@ -527,7 +531,7 @@ public final class RecordCodec {
     }
   }
 
-  private static List<SequenceRange> readRanges(FieldReader in) {
+  static List<SequenceRange> readRanges(FieldReader in) {
     int count = in.readCount(ShardRecord.MAX_RANGES, 10);
     List<SequenceRange> ranges = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {

@@ -29,6 +29,9 @@ public sealed interface ShardRecord {
    */
   int MAX_UNWANTED = 1 << 16;
 
+  /** The most lists of messages that one {@link Stopped} has. */
+  int MAX_DELIVERED = 1 << 16;
+
   /** The most parts of one {@link Committed}. */
   int MAX_PARTS = 1 << 16;
 
@@ -40,8 +43,28 @@ public sealed interface ShardRecord {
    */
   record Started(long epoch, boolean clean) implements ShardRecord {}
 
-  /** The shard was closed in order and nothing that a consumer may have seen is unsettled. */
-  record Stopped() implements ShardRecord {}
+  /**
+   * The shard was closed in order.
+   *
+   * @param counted whether {@code delivered} is all that was delivered and is not acknowledged; if
+   *     not, only the owner that recorded it knows what was seen
+   */
+  record Stopped(boolean counted, List<Delivered> delivered) implements ShardRecord {
+    /** One that tells nothing of deliveries. */
+    public static final Stopped UNCOUNTED = new Stopped(false, List.of());
+
+    public Stopped {
+      delivered = List.copyOf(delivered);
+    }
+  }
+
+  /** These messages of a subscription were delivered so often: 1 to 255 times. */
+  record Delivered(
+      long destinationId, long subscriptionId, int deliveries, List<SequenceRange> ranges) {
+    public Delivered {
+      ranges = List.copyOf(ranges);
+    }
+  }
 
   /** A new shard epoch because a lane's counter runs out; drops nothing. */
   record Epoch(long next) implements ShardRecord {}

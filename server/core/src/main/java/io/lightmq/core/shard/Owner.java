@@ -326,11 +326,10 @@ final class Owner {
   void start(Runnable durable) {
     ShardState state = replica.state();
     state.guard().check();
-    // What was delivered and what unlogged runs were numbered is in snapshots and in no record: an
-    // end that was replayed is orderly, but does not tell what was seen before it.
-    boolean clean = state.stopped() && !replica.replayed();
+    boolean clean = state.endedKnowingDeliveries();
     replica.show();
-    state.links().started(member.time().millis(), clean);
+    // What unlogged runs were numbered is in snapshots and in no record.
+    state.links().started(member.time().millis(), clean && !replica.replayed());
     delays.recover();
     budget.started();
     state.deliveriesKnown(true);

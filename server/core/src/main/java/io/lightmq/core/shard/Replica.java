@@ -116,7 +116,6 @@ final class Replica implements Checkpoints.Applied {
     }
     replica.applied = feed.replay(replica.applied, replica::apply);
     replica.recoveredTo = replica.applied;
-    replica.state.deliveriesKnown(!replica.replayed);
     if (member.identity().used() && loaded.snapshot().isEmpty() && !replica.replayed) {
       throw new IOException(
           "this store was used and is empty now: neither a snapshot nor a record is left in"
@@ -225,7 +224,7 @@ final class Replica implements Checkpoints.Applied {
 
   /** Applies a batch of the journal. */
   void apply(long offset, ByteBuffer records) {
-    state.guard().check();
+    state.deliveriesKnown(false); // but a record may tell
     long first = offset + Journal.Batch.HEADER_BYTES;
     BatchBytes bytes = BatchBytes.of(first, records.slice());
     applied = first + records.remaining();
@@ -241,7 +240,6 @@ final class Replica implements Checkpoints.Applied {
   /** Applies a batch that another owner has appended. */
   void follow(long offset, ByteBuffer records) {
     followed = true;
-    state.deliveriesKnown(false);
     apply(offset, records);
   }
 

@@ -8,7 +8,7 @@ import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.intake.Intake;
 import io.lightmq.core.intake.Placing;
-import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
@@ -16,6 +16,7 @@ import io.lightmq.core.sessions.CommandQueue;
 import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.BatchBuilder;
 import io.lightmq.core.state.Counters;
+import io.lightmq.core.state.OrderlyEnd;
 import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.ShardBatch;
@@ -414,11 +415,18 @@ final class ShardRunner implements Admission {
     slices.end();
   }
 
-  /** Records an orderly stop, and nothing behind it: what was not decided before stays as it is. */
+  /**
+   * Records an orderly stop, and nothing behind it: what was not decided before stays as it is. If
+   * there is no room for what was seen, only a snapshot tells it.
+   */
   void recordStop() {
     parts.state().guard().check();
     flush();
-    recorder.record(new ShardRecord.Stopped());
+    Stopped end =
+        OrderlyEnd.of(
+            parts.state(), Math.min(OrderlyEnd.MAX_BYTES, parts.settings().maxBatchBytes()));
+    long bytes = OrderlyEnd.bytes(end);
+    recorder.record(bytes == 0 || admit(bytes, false) ? end : Stopped.UNCOUNTED);
     life = Life.CLOSING;
     flush();
   }

@@ -14,6 +14,7 @@ import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.Delivered;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
@@ -106,15 +107,16 @@ public final class ShardState {
 
   /**
    * Says whether all that was delivered is known here: an owner knows it, and says at its start
-   * what may have been before. Whoever was only shown records does not, since it is in none.
+   * what may have been before. Whoever was only shown records does not, since it is in none but
+   * that of an orderly end.
    */
   public void deliveriesKnown(boolean known) {
     guard.check();
     deliveriesKnown = known;
   }
 
-  /** Whether a start from a snapshot of this may believe how often messages were delivered. */
-  boolean endedKnowingDeliveries() {
+  /** Whether the last record is an orderly end, and what was delivered before it is known. */
+  public boolean endedKnowingDeliveries() {
     return stopped && deliveriesKnown;
   }
 
@@ -216,8 +218,8 @@ public final class ShardState {
   private void applyRare(ShardRecord record) {
     if (record instanceof Started r) {
       started(r);
-    } else if (record instanceof Stopped) {
-      stopped = true;
+    } else if (record instanceof Stopped r) {
+      stopped(r);
     } else if (record instanceof Epoch r) {
       epoch = r.next();
     } else if (record instanceof DestinationCreated r) {
@@ -244,6 +246,25 @@ public final class ShardState {
     } else {
       throw new IllegalStateException("nobody applies " + record);
     }
+  }
+
+  private void stopped(Stopped record) {
+    if (record.counted()) {
+      for (Destination destination : destinations.all()) {
+        for (Subscription each : destination.subscriptions()) {
+          if (each.hasDeliveries()) {
+            tell(destination);
+            each.forgetDeliveries();
+          }
+        }
+      }
+      for (Delivered each : record.delivered()) {
+        changing(each.destinationId(), each.subscriptionId())
+            .delivered(each.deliveries(), each.ranges());
+      }
+      deliveriesKnown = true;
+    }
+    stopped = true;
   }
 
   private void started(Started record) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /** Calls of the shard's state from where they may not come, planted into a broker. */
 class ForeignCallTest {
-  private static final ShardRecord FACT = new ShardRecord.Stopped();
+  private static final ShardRecord FACT = ShardRecord.Stopped.UNCOUNTED;
   private static final DestinationName ORDERS =
       new DestinationName(DestinationKind.QUEUE, "orders");
 

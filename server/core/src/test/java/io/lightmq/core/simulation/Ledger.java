@@ -42,6 +42,7 @@ final class Ledger {
             new AllOrNothing(),
             new AcknowledgedForGood(),
             new FlaggedIfSeen(),
+            new UnflaggedIfUnseen(world),
             new AttemptsCounted(),
             new NothingBeforeItsTime(world),
             new NothingAfterItsTime(world),
@@ -88,6 +89,7 @@ final class Ledger {
     for (Message message : run) {
       message.to.grouped |= message.content.group() != null;
       message.submitted(event, world.era(), arrival);
+      message.uncleanEnds = message.uncleanEnds < 0 ? world.uncleanEnds() : message.uncleanEnds;
       world.tell(() -> "sent " + message);
     }
   }

@@ -56,6 +56,9 @@ final class Message {
   /** The start of the broker at which it was submitted first. */
   int era = -1;
 
+  /** How often the broker had ended otherwise than in order when it was submitted first. */
+  int uncleanEnds = -1;
+
   /** The one at which it was submitted last. */
   int lastEra = -1;
 

@@ -3,6 +3,7 @@ package io.lightmq.core.simulation;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.shard.BrokerHarness;
 import io.lightmq.core.storage.Disk;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** The seams between clients, broker and disk. This one has no fault; a planted bug changes one. */
@@ -18,6 +19,16 @@ class Plant {
   /** Hands a command to the broker. */
   void submit(BrokerHarness harness, Command command) {
     harness.broker.submit(command);
+  }
+
+  /** Closes the broker in order. */
+  void stop(BrokerHarness harness) throws IOException {
+    harness.close();
+  }
+
+  /** Whether clients take all for flagged. */
+  boolean flagsAll() {
+    return false;
   }
 
   /** Told before and behind each start. */

@@ -81,6 +81,11 @@ class PlantedBugTest {
     isFoundBy(Plants.OverflowsNothing::new, "NothingLost");
   }
 
+  @Test
+  void anOrderlyEndWithoutARecordIsFound() {
+    isFoundBy(Plants.StopsWithoutARecord::new, "UnflaggedIfUnseen");
+  }
+
   // ---- what the broker is told ----
 
   @Test

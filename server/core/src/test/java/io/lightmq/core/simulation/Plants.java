@@ -26,6 +26,15 @@ final class Plants {
     return file.name().startsWith("journal/");
   }
 
+  /** An orderly end leaves no record. */
+  static final class StopsWithoutARecord extends Plant {
+    @Override
+    void stop(BrokerHarness harness) {
+      harness.loops.runUntilIdle();
+      harness.crash(false);
+    }
+  }
+
   // ---- the disk ----
 
   /** A journal file is forced when the next one is asked for. */
@@ -330,6 +339,11 @@ final class Plants {
   /** Of some failed attempts the broker is told that nothing has failed. */
   static final class ForgetsAttempts extends Plant {
     private int failures;
+
+    @Override
+    boolean flagsAll() {
+      return true;
+    }
 
     @Override
     SimulatedPeer peer(long connectionId) {

@@ -8,6 +8,7 @@ import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.sim.PowerCut;
 import io.lightmq.core.storage.Disk;
 import io.lightmq.core.storage.DiskFile;
+import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -46,12 +47,16 @@ final class World {
   /** Whether files of the overflow fail now and then. */
   boolean overflowFails;
 
+  /** Whether snapshots find no room, so that no checkpoint is made. */
+  private boolean snapshotsFindNoRoom;
+
   private boolean deletionFailed;
   private boolean tells;
   private final ArrayDeque<String> told = new ArrayDeque<>();
   private final List<Long> latestWallMillis = new ArrayList<>();
   private long connections;
   private int ends;
+  private int uncleanEnds;
   private int replays;
 
   World(long seed, Set<Feature> features, Plant plant) {
@@ -268,6 +273,11 @@ final class World {
     return ends;
   }
 
+  /** How often it has ended otherwise than in order; of several brokers that is not told apart. */
+  int uncleanEnds() {
+    return harness.paired == null ? uncleanEnds : ends;
+  }
+
   void start() {
     boolean failing = overflowFails;
     overflowFails = false;
@@ -300,6 +310,7 @@ final class World {
   void end(boolean power) {
     tell(() -> power ? "the power is cut" : "the process is killed");
     latestWallMillis.add(wallMillis());
+    uncleanEnds++;
     boolean failing = overflowFails;
     overflowFails = false; // of several brokers some start again at once
     harness.crash(power);
@@ -313,11 +324,14 @@ final class World {
     overflowFails = false;
     try {
       long wall = wallMillis();
-      harness.close();
+      snapshotsFindNoRoom = harness.paired == null && random.nextBoolean();
+      plant.stop(harness);
+      snapshotsFindNoRoom = false;
       latestWallMillis.add(wall);
       replaysAsItLived("behind an orderly end");
       ended(false);
     } catch (PowerCut cut) {
+      snapshotsFindNoRoom = false;
       end(true);
     }
   }
@@ -360,6 +374,9 @@ final class World {
     @Override
     public DiskFile create(String name) throws IOException {
       fail(name, "create");
+      if (snapshotsFindNoRoom && name.startsWith("snapshots/")) {
+        throw new DiskFullException(name + " finds no room", new IOException("ENOSPC"));
+      }
       return super.create(name);
     }
 
