@@ -2,6 +2,7 @@ package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.DamagedMessages;
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.SeenMessages;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
@@ -26,7 +27,7 @@ public interface Decisions extends Subscription.Touches {
 
   /**
    * Wants {@code Touched(subscription, lane, block)} recorded and made durable. Then {@link
-   * Subscription#touch} when applied, {@link Subscription#touchDurable} and {@link
+   * SeenMessages#touch} when applied, {@link SeenMessages#touchDurable} and {@link
    * Dispatcher#dispatch} once it is durable. Asked for once per block.
    */
   @Override

@@ -429,7 +429,7 @@ final class Cursor {
   }
 
   /** Shows what was delivered and is not acknowledged, rising. */
-  void forEachDelivered(Subscription.Delivered taker) {
+  void forEachDelivered(SeenMessages.Delivered taker) {
     for (long at = nextDelivered(0); at < Long.MAX_VALUE; ) {
       long end = deliveredEnd(at);
       int count = seenNow(at);

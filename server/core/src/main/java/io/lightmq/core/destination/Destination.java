@@ -8,7 +8,6 @@ import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
-import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -24,9 +23,6 @@ import org.jspecify.annotations.Nullable;
 public final class Destination {
   /** What the names of destinations begin with that only the broker uses and nobody sees. */
   public static final String HIDDEN = "$lightmq.";
-
-  private static final int OLDEST_VERSION = 4;
-  private static final int VERSION = 5;
 
   /** Where a message goes. */
   public enum Placement {
@@ -311,7 +307,8 @@ public final class Destination {
     return opened;
   }
 
-  private void add(Subscription opened) {
+  /** Takes a subscription in. */
+  void add(Subscription opened) {
     if (subscriptions.putIfAbsent(opened.id(), opened) != null) {
       throw new IllegalStateException("subscription " + opened.id() + " exists already");
     }
@@ -521,97 +518,9 @@ public final class Destination {
     lanes.clear();
   }
 
-  /**
-   * Writes the durable state: byte version 5, long id, byte kind, UTF name, settings, byte whether
-   * a persistent message with a key ever came, byte durable lanes, each of them rising: byte code,
-   * extents, blocks with expiry; varint durable subscriptions, each of them; then, for each of the
-   * lanes, what is set aside, which version 4 had not. Places of entries are not in it, nor {@link
-   * #keyPictures}, nor anything below {@link #firstNeeded}: how far it is trimmed depends on who
-   * has looked and when.
-   */
+  /** Writes the durable state; see {@link DestinationFormat}. */
   public void encode(DataOutput out) throws IOException {
     guard.check();
-    out.writeByte(VERSION);
-    out.writeLong(id);
-    out.writeByte(kind().code());
-    out.writeUTF(name.name());
-    settings.encode(out);
-    out.writeBoolean(groupedDurably);
-    out.writeByte((int) lanes.durable().stream().filter(DurableLane::wasUsed).count());
-    long[] needed = new long[LaneCode.PRIORITIES];
-    for (DurableLane lane : lanes.durable()) {
-      if (lane.wasUsed()) {
-        needed[lane.code()] = firstNeeded(lane);
-        out.writeByte(lane.code());
-        lane.encode(out, needed[lane.code()]);
-      }
-    }
-    Formats.writeVarint(out, durableSubscriptions);
-    for (Subscription subscription : subscriptions.values()) {
-      if (subscription.kind().isDurable()) {
-        SubscriptionFormat.encode(subscription, out, needed);
-      }
-    }
-    for (DurableLane lane : lanes.durable()) {
-      if (lane.wasUsed()) {
-        lane.aside.encode(out, needed[lane.code()]);
-      }
-    }
-  }
-
-  static Destination decode(
-      DataInput in,
-      Guard guard,
-      AwaitedLanes awaiting,
-      OffHeap memory,
-      UnloggedStore store,
-      NamedHeap named)
-      throws IOException {
-    int version = in.readUnsignedByte();
-    Formats.version("destinations", version, OLDEST_VERSION, VERSION);
-    long id = in.readLong();
-    DestinationName name;
-    int kind = in.readUnsignedByte();
-    String text = in.readUTF();
-    try {
-      name = new DestinationName(DestinationKind.of(kind), text);
-    } catch (IllegalArgumentException e) {
-      throw new IOException("destination " + id + " has kind " + kind + " and name " + text, e);
-    }
-    DestinationSettings settings = DestinationSettings.decode(in);
-    Destination destination =
-        new Destination(id, name, settings, guard, awaiting, memory, store, named);
-    if (in.readBoolean()) {
-      destination.group(true);
-    }
-    destination.decodeLanes(in);
-    // Brokers of before could open any number; what is there is read, and no more is opened.
-    int count = Formats.readCount(in, "subscriptions", Integer.MAX_VALUE);
-    for (int i = 0; i < count; i++) {
-      destination.add(SubscriptionFormat.decode(in, destination, memory));
-    }
-    if (version >= 5) {
-      for (DurableLane lane : destination.durableLanes()) {
-        lane.aside.decode(in);
-        destination.damaged.setAside(lane.aside.within(lane.code(), 0, Long.MAX_VALUE));
-      }
-    }
-    return destination;
-  }
-
-  private void decodeLanes(DataInput in) throws IOException {
-    int count = in.readUnsignedByte();
-    int before = -1;
-    for (int i = 0; i < count; i++) {
-      int code = in.readUnsignedByte();
-      if (code <= before || code >= LaneCode.PRIORITIES) {
-        throw new IOException(
-            "destination %d has durable lane %d behind %d; they rise from 0 to 9"
-                .formatted(id, code, before));
-      }
-      before = code;
-      DurableLane lane = durable(code);
-      lane.decode(in);
-    }
+    DestinationFormat.encode(this, out);
   }
 }

@@ -158,7 +158,7 @@ public final class Destinations {
   /** Adds a destination that {@link Destination#encode} wrote. */
   public Destination decode(DataInput in) throws IOException {
     guard.check();
-    Destination decoded = Destination.decode(in, guard, awaiting, memory, store, named);
+    Destination decoded = DestinationFormat.decode(in, guard, awaiting, memory, store, named);
     if (byId.containsKey(decoded.id())) {
       throw new IOException("destination " + decoded.id() + " is there twice");
     }

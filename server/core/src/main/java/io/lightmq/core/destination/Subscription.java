@@ -31,6 +31,7 @@ public final class Subscription {
   private final @Nullable String name;
   private final Interest interest;
   private final @Nullable Filter filter;
+  private final SeenMessages seen = new SeenMessages(this);
   private final View view;
   private final Views views;
 
@@ -219,6 +220,11 @@ public final class Subscription {
     return kind == SubscriptionKind.PLAIN
         ? connectionId == interest.connectionId()
         : clientId != null && clientId.equals(publisherClientId);
+  }
+
+  /** What its consumers have seen, or may have. */
+  public SeenMessages seen() {
+    return seen;
   }
 
   /** The positions that its consumers share. */
@@ -440,53 +446,8 @@ public final class Subscription {
     ranges.forEach(each -> cursor(each.lane()).attempted(each.from(), end(each)));
   }
 
-  private static long end(SequenceRange range) {
+  static long end(SequenceRange range) {
     return range.from() + range.count();
-  }
-
-  /** Whether anything of its durable lanes was delivered and is not acknowledged. */
-  public boolean hasDeliveries() {
-    boolean any = false;
-    for (Cursor cursor : cursors) {
-      any |= LaneCode.isDurable(cursor.lane.code()) && cursor.hasDeliveries();
-    }
-    return any;
-  }
-
-  /**
-   * Applies what an orderly end says: nothing of the durable lanes was delivered but what {@link
-   * #delivered} tells next.
-   */
-  public void forgetDeliveries() {
-    guard.check();
-    for (Cursor cursor : cursors) {
-      if (LaneCode.isDurable(cursor.lane.code())) {
-        cursor.forgetDeliveries();
-      }
-    }
-  }
-
-  /** Applies that these were delivered so often, unless they are acknowledged. */
-  public void delivered(int deliveries, List<SequenceRange> ranges) {
-    guard.check();
-    ranges.forEach(each -> cursor(each.lane()).delivered(each.from(), end(each), deliveries));
-  }
-
-  /** Takes messages that were delivered equally often. */
-  @FunctionalInterface
-  public interface Delivered {
-    /** {@code count} sequences of a lane. */
-    void delivered(int lane, long from, int count, int deliveries);
-  }
-
-  /** Shows what of its durable lanes was delivered and is not acknowledged. */
-  public void forEachDelivered(Delivered taker) {
-    guard.check();
-    for (Cursor cursor : cursors) {
-      if (LaneCode.isDurable(cursor.lane.code())) {
-        cursor.forEachDelivered(taker);
-      }
-    }
   }
 
   /** What was counted of these as a failed attempt was none. */
@@ -545,41 +506,6 @@ public final class Subscription {
       added += acknowledge(range.lane(), range.from(), range.count());
     }
     return added;
-  }
-
-  /** Applies a Touched record; give nothing from the block before {@link #touchDurable}. */
-  public void touch(int lane, long blockKey) {
-    guard.check();
-    cursor(lane).touch(blockKey);
-  }
-
-  /** The Touched record is durable. */
-  public void touchDurable(int lane, long blockKey) {
-    guard.check();
-    cursor(lane).touchDurable(blockKey);
-  }
-
-  /** After an unclean stop: what is unacknowledged in touched blocks may have been seen. */
-  public void flagTouched() {
-    guard.check();
-    for (Cursor cursor : cursors) {
-      cursor.flagTouched();
-    }
-  }
-
-  /** Asks for the Touched records of a run about to be published, if consumers wait for it. */
-  public void touchForRun(DurableLane lane, long firstSequence, int count, Touches touches) {
-    guard.check();
-    if (consumers == 0 || !kind.isDurable()) {
-      return;
-    }
-    Cursor cursor = cursor(lane);
-    long last = Cursor.key(firstSequence + count - 1);
-    for (long key = Cursor.key(firstSequence); key <= last; key++) {
-      if (cursor.request(key)) {
-        touches.touch(this, lane.code(), key);
-      }
-    }
   }
 
   /** Takes consecutive sequences. */

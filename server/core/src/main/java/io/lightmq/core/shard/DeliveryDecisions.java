@@ -254,7 +254,7 @@ final class DeliveryDecisions implements Decisions {
         Mark.DURABLE,
         () -> {
           if (!touch.subscription().isClosed()) {
-            touch.subscription().touchDurable(touch.lane(), touch.blockKey());
+            touch.subscription().seen().touchDurable(touch.lane(), touch.blockKey());
             ready.add(touch.subscription());
           }
         });

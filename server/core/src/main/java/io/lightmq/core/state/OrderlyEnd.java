@@ -58,15 +58,17 @@ public final class OrderlyEnd {
   /** Adds what a subscription has; false if it is too much. */
   private boolean add(Subscription subscription, long most) {
     Map<Integer, List<SequenceRange>> byCount = new TreeMap<>();
-    subscription.forEachDelivered(
-        (lane, from, count, deliveries) -> {
-          bytes += RANGE_BYTES;
-          if (bytes <= most) {
-            byCount
-                .computeIfAbsent(deliveries, key -> new ArrayList<>())
-                .add(new SequenceRange(lane, from, count));
-          }
-        });
+    subscription
+        .seen()
+        .forEachDelivered(
+            (lane, from, count, deliveries) -> {
+              bytes += RANGE_BYTES;
+              if (bytes <= most) {
+                byCount
+                    .computeIfAbsent(deliveries, key -> new ArrayList<>())
+                    .add(new SequenceRange(lane, from, count));
+              }
+            });
     byCount.forEach(
         (deliveries, ranges) -> {
           bytes += DELIVERED_BYTES;

@@ -251,7 +251,7 @@ public final class Recorder {
 
   private void touch(DurableLane lane, long first, long count) {
     for (Subscription subscription : lane.destination().subscriptions()) {
-      subscription.touchForRun(lane, first, (int) count, touches);
+      subscription.seen().touchForRun(lane, first, (int) count, touches);
     }
   }
 

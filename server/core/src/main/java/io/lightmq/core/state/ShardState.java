@@ -199,7 +199,7 @@ public final class ShardState {
         links.taken(r.link(), r.number());
       }
     } else if (record instanceof Touched r) {
-      changing(r.destinationId(), r.subscriptionId()).touch(r.lane(), r.blockKey());
+      changing(r.destinationId(), r.subscriptionId()).seen().touch(r.lane(), r.blockKey());
     } else if (record instanceof Attempted r) {
       changing(r.destinationId(), r.subscriptionId()).attempted(r.ranges());
     } else if (record instanceof AttemptTakenBack r) {
@@ -252,14 +252,15 @@ public final class ShardState {
     if (record.counted()) {
       for (Destination destination : destinations.all()) {
         for (Subscription each : destination.subscriptions()) {
-          if (each.hasDeliveries()) {
+          if (each.seen().hasDeliveries()) {
             tell(destination);
-            each.forgetDeliveries();
+            each.seen().forgetDeliveries();
           }
         }
       }
       for (Delivered each : record.delivered()) {
         changing(each.destinationId(), each.subscriptionId())
+            .seen()
             .delivered(each.deliveries(), each.ranges());
       }
       deliveriesKnown = true;
@@ -276,7 +277,7 @@ public final class ShardState {
     if (!record.clean()) {
       for (Destination destination : destinations.all()) {
         tell(destination);
-        destination.subscriptions().forEach(Subscription::flagTouched);
+        destination.subscriptions().forEach(each -> each.seen().flagTouched());
       }
     }
   }

@@ -173,8 +173,8 @@ final class DeliveryBench implements Decisions {
   public void touch(Subscription subscription, int lane, long blockKey) {
     touches.add(blockKey);
     if (touchAtOnce) {
-      subscription.touch(lane, blockKey);
-      subscription.touchDurable(lane, blockKey);
+      subscription.seen().touch(lane, blockKey);
+      subscription.seen().touchDurable(lane, blockKey);
     }
   }
 

@@ -204,8 +204,8 @@ class DispatcherTest {
     dispatcher.pull(consumer, 1, 1, 1000, 0);
     assertThat(one.done).isEmpty();
     assertThat(bench.touches).containsExactly(EPOCH >>> 12);
-    subscription.touch(DURABLE, EPOCH >>> 12);
-    subscription.touchDurable(DURABLE, EPOCH >>> 12);
+    subscription.seen().touch(DURABLE, EPOCH >>> 12);
+    subscription.seen().touchDurable(DURABLE, EPOCH >>> 12);
     one.writable = false;
     dispatcher.dispatch(subscription);
     assertThat(one.batches).isEmpty();

@@ -229,7 +229,7 @@ class RandomDeliveryTest {
             .isEqualTo(Math.min(255, expected));
       }
     }
-    restarted.flagTouched();
+    restarted.seen().flagTouched();
     for (Key key : holders.keySet()) {
       if (key.lane() < 128) {
         assertThat(restarted.deliveries(key.lane(), key.sequence())).isPositive();

@@ -37,8 +37,8 @@ class DestinationTest {
   /** Touches at once, as if the record were durable already. */
   private final Subscription.Touches now =
       (subscription, lane, key) -> {
-        subscription.touch(lane, key);
-        subscription.touchDurable(lane, key);
+        subscription.seen().touch(lane, key);
+        subscription.seen().touchDurable(lane, key);
       };
 
   private Destination queue() {
@@ -171,9 +171,9 @@ class DestinationTest {
     assertThat(view.next(10_000, (s, lane, key) -> asked.add(key))).isFalse();
     long block = EPOCH >>> 12;
     assertThat(asked).containsExactly(block);
-    subscription.touch(DURABLE, block);
+    subscription.seen().touch(DURABLE, block);
     assertThat(view.next(10, (s, lane, key) -> asked.add(key))).isFalse();
-    subscription.touchDurable(DURABLE, block);
+    subscription.seen().touchDurable(DURABLE, block);
     assertThat(view.next(1000, (s, lane, key) -> asked.add(key))).isTrue();
     assertThat(view.count()).isEqualTo(1000);
     subscription.take(view.lane(), view.from(), 3000);
@@ -200,7 +200,7 @@ class DestinationTest {
     assertThat(clean.backlog()).isEqualTo(4996);
 
     Subscription unclean = copy(queue).queueSubscription();
-    unclean.flagTouched();
+    unclean.seen().flagTouched();
     assertThat(unclean.deliveries(DURABLE, EPOCH + 20)).isEqualTo(1);
     assertThat(unclean.deliveries(DURABLE, EPOCH + 4097)).isZero();
     assertThat(unclean.anySeen(unclean.destination().durable(4), EPOCH + 4096, 100)).isFalse();

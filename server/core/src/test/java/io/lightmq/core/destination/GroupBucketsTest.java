@@ -310,7 +310,7 @@ class GroupBucketsTest {
   }
 
   private void touch(int lane, long key) {
-    subscription.touch(lane, key);
-    subscription.touchDurable(lane, key);
+    subscription.seen().touch(lane, key);
+    subscription.seen().touchDurable(lane, key);
   }
 }

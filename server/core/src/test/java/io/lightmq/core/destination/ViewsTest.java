@@ -31,8 +31,8 @@ class ViewsTest {
 
   private final Subscription.Touches now =
       (of, lane, key) -> {
-        of.touch(lane, key);
-        of.touchDurable(lane, key);
+        of.seen().touch(lane, key);
+        of.seen().touchDurable(lane, key);
       };
 
   private long append(int count) {
