@@ -26,12 +26,12 @@ public interface Decisions extends Subscription.Touches {
   }
 
   /**
-   * Wants {@code Touched(subscription, lane, block)} recorded and made durable. Then {@link
+   * Wants {@code Touched(subscription, lane, from, count)} recorded and made durable. Then {@link
    * SeenMessages#touch} when applied, {@link SeenMessages#touchDurable} and {@link
-   * Dispatcher#dispatch} once it is durable. Asked for once per block.
+   * Dispatcher#dispatch} once it is durable. Asked for once.
    */
   @Override
-  void touch(Subscription subscription, int lane, long blockKey);
+  void touch(Subscription subscription, int lane, long from, int count);
 
   /**
    * Wants consecutive sequences acknowledged for a reason: a record for durable lanes of durable

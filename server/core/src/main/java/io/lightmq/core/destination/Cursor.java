@@ -10,16 +10,15 @@ import java.io.IOException;
  * How far one subscription is in one lane: each sequence from {@code start} on is free, in flight
  * or acknowledged.
  *
- * <p>{@code touched} and {@code flagged} are sets of block keys. A block is touched before anything
- * from it is given out, durably; after an unclean start all that is unacknowledged in touched
- * blocks is flagged: it may have been seen. Counts of deliveries are exact; a snapshot keeps them,
- * and the record of an orderly end, so that such an end flags nothing.
+ * <p>Counts of deliveries are exact; a snapshot keeps them, and the record of an orderly end, so
+ * that such an end flags nothing.
  */
 @OwnedBy("shard")
 final class Cursor {
   static final int MAX_DELIVERIES = 255;
   static final int MAX_ATTEMPTS = 255;
-  private static final int VERSION = 2;
+  private static final int OLDEST_VERSION = 2;
+  private static final int VERSION = 3;
 
   final Lane lane;
   final SequenceSet acknowledged;
@@ -33,11 +32,10 @@ final class Cursor {
   /** Failed attempts to process, durable. */
   private final BlockTable attempts;
 
-  final SequenceSet touched;
-  final SequenceSet flagged;
+  /** What may have been seen. */
+  final TouchedSequences touched;
 
-  /** Touched blocks whose record is asked for but not durable. */
-  private final SequenceSet requested;
+  private final SequenceSet flagged;
 
   private long start;
 
@@ -53,9 +51,8 @@ final class Cursor {
     this.toNobody = new SequenceSet(memory);
     this.deliveries = new BlockTable(memory, 0);
     this.attempts = new BlockTable(memory, 0);
-    this.touched = new SequenceSet(memory);
-    this.flagged = new SequenceSet(memory);
-    this.requested = new SequenceSet(memory);
+    this.touched = new TouchedSequences(lane, memory);
+    this.flagged = touched.flagged();
   }
 
   /** Begins at a sequence: what exists below it is none of this cursor's. */
@@ -244,7 +241,7 @@ final class Cursor {
     takenBack(from, to);
     if (counted) {
       for (long at = from; at < to; at++) {
-        int before = Math.max(deliveries.get(at), flagged.contains(key(at)) ? 1 : 0);
+        int before = Math.max(deliveries.get(at), flagged.contains(at) ? 1 : 0);
         deliveries.set(at, Math.min(MAX_DELIVERIES, before + 1));
       }
     }
@@ -307,39 +304,13 @@ final class Cursor {
   boolean anySeen(long from, long to) {
     return deliveries.anyBlock(from, to)
         || attempts.anyBlock(from, to)
-        || (!flagged.isEmpty() && flagged.nextPresent(key(from), key(to - 1) + 1) <= key(to - 1));
+        || (!flagged.isEmpty() && flagged.nextPresent(from, to) < to);
   }
 
   /** How often a message was or may have been delivered. */
   int deliveries(long sequence) {
     int counted = Math.max(deliveries.get(sequence), attempts(sequence));
-    return counted == 0 && flagged.contains(key(sequence)) ? 1 : counted;
-  }
-
-  static long key(long sequence) {
-    return sequence >>> SequenceSet.BLOCK_BITS;
-  }
-
-  /** Whether the block's Touched record is durable. */
-  boolean mayGive(long key) {
-    return touched.contains(key) && !requested.contains(key);
-  }
-
-  /** Whether the block's Touched record has to be asked for; it then counts as asked for. */
-  boolean request(long key) {
-    return !touched.contains(key) && requested.add(key);
-  }
-
-  void touch(long key) {
-    touched.add(key);
-  }
-
-  void touchDurable(long key) {
-    requested.remove(key);
-  }
-
-  void flagTouched() {
-    flagged.addAll(touched);
+    return counted == 0 && flagged.contains(sequence) ? 1 : counted;
   }
 
   // ---- life ----
@@ -347,15 +318,7 @@ final class Cursor {
   /** Forgets what lies below the first sequence that anybody needs. */
   void trim(long below) {
     acknowledged.dropBelow(below);
-    dropKeysBelow(touched, below);
-    dropKeysBelow(flagged, below);
-  }
-
-  private static void dropKeysBelow(SequenceSet keys, long below) {
-    long first = keys.nextPresent(0, key(below));
-    if (first < key(below)) {
-      keys.remove(first, key(below) - first);
-    }
+    touched.trim(below);
   }
 
   void clear() {
@@ -365,24 +328,20 @@ final class Cursor {
     deliveries.clear();
     attempts.clear();
     touched.clear();
-    flagged.clear();
-    requested.clear();
   }
 
   /**
-   * Without what lies below a sequence: byte version 2, long start, the sets acknowledged, touched
-   * and flagged; then runs of delivered messages (what is in flight to a consumer counts as seen
-   * once at least): varint distance from the run before + 1, varint length, byte deliveries; a 0
-   * ends them. Runs of attempted messages follow in the same way.
+   * Without what lies below a sequence: byte version 3, long start, the sets acknowledged, touched
+   * and flagged (of version 2 the last two name blocks of 4096); then runs of delivered messages
+   * (what is in flight to a consumer counts as seen once at least): varint distance from the run
+   * before + 1, varint length, byte deliveries; a 0 ends them. Runs of attempted messages follow in
+   * the same way.
    */
   void encode(DataOutput out, long below) throws IOException {
     out.writeByte(VERSION);
     out.writeLong(start);
     acknowledged.encode(out, below);
-    dropKeysBelow(touched, below); // nobody gives anything from these blocks any more
-    dropKeysBelow(flagged, below);
-    touched.encode(out);
-    flagged.encode(out);
+    touched.encode(out, below);
     long behind = 0;
     for (long at = nextDelivered(0); at < Long.MAX_VALUE; at = nextDelivered(behind)) {
       long end = deliveredEnd(at);
@@ -476,11 +435,11 @@ final class Cursor {
   }
 
   void decode(DataInput in) throws IOException {
-    Formats.version("cursors", in.readUnsignedByte(), VERSION);
+    int version = in.readUnsignedByte();
+    Formats.version("cursors", version, OLDEST_VERSION, VERSION);
     startAt(in.readLong());
     acknowledged.decode(in);
-    touched.decode(in);
-    flagged.decode(in);
+    touched.decode(in, version == OLDEST_VERSION);
     decodeCounts(in, "deliveries", deliveries);
     decodeCounts(in, "attempts", attempts);
     acknowledgedCount = lane.appended() - before - unacknowledged(start, lane.extents.end());

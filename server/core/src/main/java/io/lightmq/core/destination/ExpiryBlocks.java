@@ -32,7 +32,7 @@ final class ExpiryBlocks {
   private long enough;
 
   void add(long sequence, long expiryMillis) {
-    long block = Cursor.key(sequence);
+    long block = SequenceSet.key(sequence);
     if (block == newest && expiryMillis >= enough) {
       return;
     }
@@ -81,7 +81,7 @@ final class ExpiryBlocks {
    */
   void trim(long belowSequence, LongPredicate needed) {
     newest = NONE;
-    earliest.headMap(Cursor.key(belowSequence)).clear();
+    earliest.headMap(SequenceSet.key(belowSequence)).clear();
     earliest.keySet().removeIf(block -> !needed.test(block));
     looks.keySet().retainAll(earliest.keySet());
   }
@@ -95,7 +95,7 @@ final class ExpiryBlocks {
   Map<Long, Long> earliest(long fromSequence, LongPredicate needed) {
     Map<Long, Long> kept = new TreeMap<>();
     earliest
-        .tailMap(Cursor.key(fromSequence))
+        .tailMap(SequenceSet.key(fromSequence))
         .forEach(
             (block, millis) -> {
               if (needed.test(block)) {

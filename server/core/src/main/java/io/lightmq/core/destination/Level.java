@@ -123,6 +123,13 @@ final class Level {
     return nextDurable != NONE || nextUnlogged != NONE;
   }
 
+  /** Nothing more is free of what is visible. */
+  void dry() {
+    if (durable != null) {
+      durable.touched.dry(durable.lane.visibleEnd());
+    }
+  }
+
   /** How many free messages follow one another from one that {@link #find} found on. */
   int run(Cursor of, long first, long bound, int most, long keys, boolean withLoose) {
     Sifted sifted = sifted(of.lane);

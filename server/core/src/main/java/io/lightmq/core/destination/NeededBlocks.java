@@ -28,7 +28,7 @@ final class NeededBlocks implements LongPredicate {
       }
     }
     this.next = new long[cursors.size()];
-    this.last = Cursor.key(lane.extents.end());
+    this.last = SequenceSet.key(lane.extents.end());
   }
 
   @Override
@@ -39,7 +39,7 @@ final class NeededBlocks implements LongPredicate {
       if (next[i] < first) {
         next[i] = cursors.get(i).nextUnacknowledged(first);
       }
-      needed = Cursor.key(next[i]) == block;
+      needed = SequenceSet.key(next[i]) == block;
     }
     return needed;
   }

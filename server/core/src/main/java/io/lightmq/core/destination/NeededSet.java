@@ -28,7 +28,7 @@ final class NeededSet implements Wanted {
     Cursor[] cursors = subscriptions.stream().map(each -> each.cursor(lane)).toArray(Cursor[]::new);
     long at = extents.ceiling(from);
     while (at < to && extents.exists(at)) {
-      long key = Cursor.key(at);
+      long key = SequenceSet.key(at);
       long blockEnd = (key + 1) << SequenceSet.BLOCK_BITS;
       long end = Math.min(Math.min(to, blockEnd), extents.extentEnd(at));
       add(key, at, end, cursors);
@@ -82,7 +82,7 @@ final class NeededSet implements Wanted {
 
   @Override
   public boolean wants(long sequence) {
-    int at = Arrays.binarySearch(keys, 0, blocks, Cursor.key(sequence));
+    int at = Arrays.binarySearch(keys, 0, blocks, SequenceSet.key(sequence));
     return at >= 0
         && (bitmaps[at] == null
             || (bitmaps[at][(int) ((sequence & (SequenceSet.BLOCK - 1)) >>> 6)] & (1L << sequence))
@@ -91,7 +91,7 @@ final class NeededSet implements Wanted {
 
   @Override
   public long next(long from) {
-    int at = Arrays.binarySearch(keys, 0, blocks, Cursor.key(from));
+    int at = Arrays.binarySearch(keys, 0, blocks, SequenceSet.key(from));
     long sequence = from;
     if (at < 0) {
       at = -at - 1;

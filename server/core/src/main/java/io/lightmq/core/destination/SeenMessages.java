@@ -66,39 +66,32 @@ public final class SeenMessages {
     }
   }
 
-  /** Applies a Touched record; give nothing from the block before {@link #touchDurable}. */
-  public void touch(int lane, long blockKey) {
+  /** Applies a Touched record; give nothing of it before {@link #touchDurable}. */
+  public void touch(int lane, long from, long count) {
     subscription.guard().check();
-    subscription.cursor(lane).touch(blockKey);
+    subscription.cursor(lane).touched.touch(from, count);
   }
 
   /** The Touched record is durable. */
-  public void touchDurable(int lane, long blockKey) {
+  public void touchDurable(int lane, long from, long count) {
     subscription.guard().check();
-    subscription.cursor(lane).touchDurable(blockKey);
+    subscription.cursor(lane).touched.touchDurable(from, count);
   }
 
-  /** After an unclean stop: what is unacknowledged in touched blocks may have been seen. */
+  /** After an unclean stop: what is touched and not acknowledged may have been seen. */
   public void flagTouched() {
     subscription.guard().check();
     for (Cursor cursor : subscription.cursors()) {
-      cursor.flagTouched();
+      cursor.touched.flag();
     }
   }
 
-  /** Asks for the Touched records of a run about to be published, if consumers wait for it. */
+  /** Asks for the Touched record of a run that was appended, if consumers wait for it. */
   public void touchForRun(
       DurableLane lane, long firstSequence, int count, Subscription.Touches touches) {
     subscription.guard().check();
-    if (subscription.consumers() == 0 || !subscription.kind().isDurable()) {
-      return;
-    }
-    Cursor cursor = subscription.cursor(lane);
-    long last = Cursor.key(firstSequence + count - 1);
-    for (long key = Cursor.key(firstSequence); key <= last; key++) {
-      if (cursor.request(key)) {
-        touches.touch(subscription, lane.code(), key);
-      }
+    if (subscription.consumers() > 0 && subscription.kind().isDurable()) {
+      subscription.cursor(lane).touched.appended(firstSequence, count, subscription, touches);
     }
   }
 }

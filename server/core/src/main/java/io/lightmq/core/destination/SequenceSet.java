@@ -50,6 +50,11 @@ final class SequenceSet {
     this.bitmaps = memory.bitmaps;
   }
 
+  /** The number of the block that a sequence lies in. */
+  static long key(long sequence) {
+    return sequence >>> BLOCK_BITS;
+  }
+
   /** Members. */
   long size() {
     return size;

@@ -19,8 +19,8 @@ public final class Subscription {
   /** Takes requests for Touched records. */
   @FunctionalInterface
   public interface Touches {
-    /** The block has to be touched, durably, before anything from it is given out. */
-    void touch(Subscription subscription, int lane, long blockKey);
+    /** {@code count} sequences of a lane have to be touched, durably, before they are given out. */
+    void touch(Subscription subscription, int lane, long from, int count);
   }
 
   private final long id;

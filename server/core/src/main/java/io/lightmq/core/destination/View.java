@@ -106,7 +106,7 @@ public final class View {
     return filter;
   }
 
-  /** Whether {@link #next} found nothing only because a block's Touched record is not durable. */
+  /** Whether {@link #next} found nothing only because a Touched record is not durable. */
   public boolean waitsForTouch() {
     return waitsForTouch;
   }
@@ -116,7 +116,7 @@ public final class View {
    * flight. Nothing changes until {@link Subscription#take}.
    *
    * @param most at most so many
-   * @param touches told of blocks that must be touched before anything from them is given
+   * @param touches told of what must be touched before it is given
    * @return false if there is nothing to give now
    */
   public boolean next(int most, Subscription.Touches touches) {
@@ -146,6 +146,9 @@ public final class View {
       Level level = levels[priority];
       if (level == null || (ready & (1 << priority)) == 0 || !level.find(ownKeys, withLoose)) {
         ready = without(ready, priority);
+        if (level != null) {
+          level.dry();
+        }
         if (level != null && mayMatchMore(level)) {
           return false; // something of a higher priority may match
         }
@@ -216,38 +219,33 @@ public final class View {
           && subscription.kind().isDurable()
           && level.find(ownKeys, withLoose)
           && level.nextDurable() != NONE) {
-        request(durable, Cursor.key(level.nextDurable()), touches);
+        durable.touched.wants(level.nextDurable(), subscription, touches);
       }
     }
   }
 
   private boolean durableRun(
       Cursor durable, long first, long last, int most, Subscription.Touches touches) {
-    long key = Cursor.key(first);
-    long blockEnd = (key + 1) << SequenceSet.BLOCK_BITS;
+    long bound = Math.min(last + 1, durable.lane.visibleEnd());
+    long end = bound;
     if (subscription.kind().isDurable()) {
-      if (!durable.mayGive(key)) {
-        request(durable, key, touches);
+      end = durable.touched.mayGive(first, bound);
+      if (end == first) {
+        durable.touched.wants(first, subscription, touches);
+        end = durable.touched.mayGive(first, bound);
       }
-      if (!durable.mayGive(key)) {
+      if (end == first) {
         waitsForTouch = true;
         return false;
       }
-      if (blockEnd - first <= SequenceSet.BLOCK / 2) {
-        request(durable, key + 1, touches);
-      }
     }
-    long end = Math.min(Math.min(blockEnd, last + 1), durable.lane.visibleEnd());
     lane = durable.lane;
     from = first;
     count = runLength(durable, first, end, most);
-    return true;
-  }
-
-  private void request(Cursor durable, long key, Subscription.Touches touches) {
-    if (durable.request(key)) {
-      touches.touch(subscription, durable.lane.code(), key);
+    if (subscription.kind().isDurable()) {
+      durable.touched.given(first + count, subscription, touches);
     }
+    return true;
   }
 
   private boolean unloggedRun(Cursor unlogged, long first, long before, int most) {

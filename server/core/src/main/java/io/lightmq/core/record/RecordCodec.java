@@ -1,6 +1,5 @@
 package io.lightmq.core.record;
 
-import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.SubscriptionKind;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.AsideAction;
@@ -20,7 +19,6 @@ import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
 import io.lightmq.core.record.ShardRecord.Replaced;
-import io.lightmq.core.record.ShardRecord.SeenKeys;
 import io.lightmq.core.record.ShardRecord.SetAside;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
@@ -34,13 +32,10 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageReader;
-import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -72,7 +67,8 @@ import java.util.function.Consumer;
  * 10 Acked               v destination, v subscription, byte reason, r, v keys x u, long milliseconds
  *                        (not without keys)
  * 11 Purged              v destination, v subscription, byte lane, long through, r kept
- * 12 Touched             v destination, v subscription, byte lane, long block key
+ * 12 Touched             v destination, v subscription, byte lane, long from, v count; in version 1
+ *                        long block key for 4096 messages
  * 13 LinkAttached        u link, v answers from; from version 2 on: s owner, v link epoch
  * 14 LinkClosed          u link
  * 15 Refused             u link, v number, v code, s text
@@ -97,6 +93,7 @@ public final class RecordCodec {
   static final int STOPPED = 2;
   static final int SUBSCRIPTION_OPENED = 7;
   static final int PUBLISHED = 9;
+  static final int TOUCHED = 12;
   static final int LINK_ATTACHED = 13;
   static final int COMMITTED = 16;
   static final int ATTEMPTED = 19;
@@ -106,8 +103,8 @@ public final class RecordCodec {
   static final int ATTEMPT_TAKEN_BACK = 23;
   static final UUID NO_LINK = new UUID(0, 0);
 
-  private static final int MAX_SETTINGS = 100;
-  private static final int MAX_KEYS = 10_000_000;
+  private static final int BLOCK_OF_BEFORE = 4_096;
+  private static final int MAX_TOUCHED = 1 << 20;
 
   private RecordCodec() {}
 
@@ -123,7 +120,10 @@ public final class RecordCodec {
 
   /** The version in which records of a type are written, and the newest that is read. */
   private static int newest(int type) {
-    return type == STOPPED || type == LINK_ATTACHED || type == SUBSCRIPTION_OPENED ? 2 : VERSION;
+    return switch (type) {
+      case STOPPED, SUBSCRIPTION_OPENED, TOUCHED, LINK_ATTACHED -> 2;
+      default -> VERSION;
+    };
   }
 
   private static int typeOf(ShardRecord record) {
@@ -150,7 +150,7 @@ public final class RecordCodec {
     } else if (record instanceof Purged) {
       return 11;
     } else if (record instanceof Touched) {
-      return 12;
+      return TOUCHED;
     } else if (record instanceof LinkAttached) {
       return LINK_ATTACHED;
     } else if (record instanceof LinkClosed) {
@@ -179,10 +179,10 @@ public final class RecordCodec {
       out.putVarint(r.destinationId());
       out.putByte(r.name().kind().code());
       out.putString(r.name().name());
-      putSettings(r.settings(), out);
+      RecordFields.putSettings(r.settings(), out);
     } else if (record instanceof DestinationSet r) {
       out.putVarint(r.destinationId());
-      putSettings(r.settings(), out);
+      RecordFields.putSettings(r.settings(), out);
     } else if (record instanceof DestinationDeleted r) {
       out.putVarint(r.destinationId());
     } else if (record instanceof SubscriptionOpened r) {
@@ -219,32 +219,33 @@ public final class RecordCodec {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       out.putByte(r.reason().code());
-      putRanges(r.ranges(), out);
-      putSeen(r.seen(), out);
+      RecordFields.putRanges(r.ranges(), out);
+      RecordFields.putSeen(r.seen(), out);
     } else if (record instanceof Attempted r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
-      putRanges(r.ranges(), out);
+      RecordFields.putRanges(r.ranges(), out);
     } else if (record instanceof AttemptTakenBack r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
-      putRanges(r.ranges(), out);
+      RecordFields.putRanges(r.ranges(), out);
     } else if (record instanceof SetAside r) {
       out.putVarint(r.destinationId());
       out.putByte(r.action().code());
-      putRanges(r.ranges(), out);
+      RecordFields.putRanges(r.ranges(), out);
       out.putString(r.reason());
     } else if (record instanceof Purged r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       out.putByte(r.lane());
       out.putLong(r.through());
-      putRanges(r.kept(), out);
+      RecordFields.putRanges(r.kept(), out);
     } else if (record instanceof Touched r) {
       out.putVarint(r.destinationId());
       out.putVarint(r.subscriptionId());
       out.putByte(r.lane());
-      out.putLong(r.blockKey());
+      out.putLong(r.from());
+      out.putVarint(r.count());
     } else {
       throw new IllegalArgumentException(
           record.getClass().getSimpleName() + " holds entries; RecordWriter writes it");
@@ -349,9 +350,11 @@ public final class RecordCodec {
         return new Epoch(in.readVarint());
       case 4:
         return new DestinationCreated(
-            in.readVarint(), destinationName(in.readByte(), in.readString()), readSettings(in));
+            in.readVarint(),
+            destinationName(in.readByte(), in.readString()),
+            RecordFields.readSettings(in));
       case 5:
-        return new DestinationSet(in.readVarint(), readSettings(in));
+        return new DestinationSet(in.readVarint(), RecordFields.readSettings(in));
       case 6:
         return new DestinationDeleted(in.readVarint());
       case SUBSCRIPTION_OPENED:
@@ -365,13 +368,17 @@ public final class RecordCodec {
             in.readVarint(),
             in.readVarint(),
             Reason.of(in.readByte()),
-            readRanges(in),
-            readSeen(in));
+            RecordFields.readRanges(in),
+            RecordFields.readSeen(in));
       case 11:
         return new Purged(
-            in.readVarint(), in.readVarint(), in.readByte(), in.readLong(), readRanges(in));
-      case 12:
-        return new Touched(in.readVarint(), in.readVarint(), in.readByte(), in.readLong());
+            in.readVarint(),
+            in.readVarint(),
+            in.readByte(),
+            in.readLong(),
+            RecordFields.readRanges(in));
+      case TOUCHED:
+        return decodeTouched(in, version);
       case LINK_ATTACHED:
         return version == 1
             ? new LinkAttached(in.readUuid(), in.readVarint())
@@ -388,18 +395,38 @@ public final class RecordCodec {
       case COMMITTED:
         return decodeCommitted(base, records, in);
       case ATTEMPTED:
-        return new Attempted(in.readVarint(), in.readVarint(), readRanges(in));
+        return new Attempted(in.readVarint(), in.readVarint(), RecordFields.readRanges(in));
       case ATTEMPT_TAKEN_BACK:
-        return new AttemptTakenBack(in.readVarint(), in.readVarint(), readRanges(in));
+        return new AttemptTakenBack(in.readVarint(), in.readVarint(), RecordFields.readRanges(in));
       case SET_ASIDE:
         return new SetAside(
-            in.readVarint(), AsideAction.of(in.readByte()), readRanges(in), in.readString());
+            in.readVarint(),
+            AsideAction.of(in.readByte()),
+            RecordFields.readRanges(in),
+            in.readString());
       case SUBSCRIPTION_OWNED:
         return new SubscriptionOwned(in.readVarint(), in.readVarint(), in.readString());
       default:
         throw new MalformedRecordException(
             "type " + type + " is unknown; known are 1 to 16, 19 to 21 and 23");
     }
+  }
+
+  private static Touched decodeTouched(FieldReader in, int version) {
+    long destinationId = in.readVarint();
+    long subscriptionId = in.readVarint();
+    int lane = in.readByte();
+    long from = in.readLong();
+    if (version == 1) {
+      return new Touched(
+          destinationId, subscriptionId, lane, from * BLOCK_OF_BEFORE, BLOCK_OF_BEFORE);
+    }
+    long count = in.readVarint();
+    if (from < 0 || count < 1 || count > MAX_TOUCHED) {
+      throw new MalformedRecordException(
+          "%d messages from %d are touched; at most %d are".formatted(count, from, MAX_TOUCHED));
+    }
+    return new Touched(destinationId, subscriptionId, lane, from, count);
   }
 
   private static SubscriptionOpened decodeOpened(FieldReader in, int version) {
@@ -520,73 +547,5 @@ public final class RecordCodec {
       parts.add(whole);
     }
     return new Committed(link.equals(NO_LINK) ? null : link, number, parts);
-  }
-
-  static void putRanges(List<SequenceRange> ranges, FieldWriter out) {
-    out.putVarint(ranges.size());
-    for (SequenceRange range : ranges) {
-      out.putByte(range.lane());
-      out.putLong(range.from());
-      out.putVarint(range.count());
-    }
-  }
-
-  static List<SequenceRange> readRanges(FieldReader in) {
-    int count = in.readCount(ShardRecord.MAX_RANGES, 10);
-    List<SequenceRange> ranges = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      int lane = in.readByte();
-      long from = in.readLong();
-      long length = in.readVarint();
-      try {
-        ranges.add(new SequenceRange(lane, from, (int) Math.min(length, Integer.MAX_VALUE)));
-      } catch (IllegalArgumentException e) {
-        throw new MalformedRecordException("range: " + e);
-      }
-    }
-    return ranges;
-  }
-
-  private static void putSeen(SeenKeys seen, FieldWriter out) {
-    out.putVarint(seen.keys().size());
-    if (!seen.keys().isEmpty()) {
-      seen.keys().forEach(out::putUuid);
-      out.putLong(seen.atMillis());
-    }
-  }
-
-  private static SeenKeys readSeen(FieldReader in) {
-    int count = in.readCount(MAX_KEYS, 16);
-    if (count == 0) {
-      return SeenKeys.NONE;
-    }
-    List<UUID> keys = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      keys.add(in.readUuid());
-    }
-    return new SeenKeys(in.readLong(), keys);
-  }
-
-  private static void putSettings(DestinationSettings settings, FieldWriter out) {
-    Map<String, String> texts = settings.texts();
-    out.putVarint(texts.size());
-    texts.forEach(
-        (key, text) -> {
-          out.putString(key);
-          out.putString(text);
-        });
-  }
-
-  private static DestinationSettings readSettings(FieldReader in) {
-    int count = in.readCount(MAX_SETTINGS, 2);
-    Map<String, String> texts = new LinkedHashMap<>();
-    for (int i = 0; i < count; i++) {
-      texts.put(in.readString(), in.readString());
-    }
-    try {
-      return DestinationSettings.DEFAULT.with(texts);
-    } catch (IllegalArgumentException e) {
-      throw new MalformedRecordException("settings: " + e.getMessage());
-    }
   }
 }

@@ -241,8 +241,8 @@ public sealed interface ShardRecord {
     }
   }
 
-  /** Messages of a block of 4096 may be given to consumers from now on. */
-  record Touched(long destinationId, long subscriptionId, int lane, long blockKey)
+  /** These messages may be given to consumers from now on, whether they are there or still come. */
+  record Touched(long destinationId, long subscriptionId, int lane, long from, long count)
       implements ShardRecord {}
 
   /**

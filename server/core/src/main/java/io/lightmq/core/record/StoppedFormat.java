@@ -16,7 +16,7 @@ final class StoppedFormat {
       out.putVarint(each.destinationId());
       out.putVarint(each.subscriptionId());
       out.putByte(each.deliveries());
-      RecordCodec.putRanges(each.ranges(), out);
+      RecordFields.putRanges(each.ranges(), out);
     }
   }
 
@@ -37,7 +37,7 @@ final class StoppedFormat {
             "messages of subscription " + subscriptionId + " were delivered 0 times");
       }
       delivered.add(
-          new Delivered(destinationId, subscriptionId, deliveries, RecordCodec.readRanges(in)));
+          new Delivered(destinationId, subscriptionId, deliveries, RecordFields.readRanges(in)));
     }
     return new Stopped(counted, delivered);
   }

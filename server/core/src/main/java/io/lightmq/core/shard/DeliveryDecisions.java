@@ -33,7 +33,7 @@ final class DeliveryDecisions implements Decisions {
   /** What the record of one touch or give-up takes, at most. */
   private static final int DECISION_BYTES = 128;
 
-  private record Touch(Subscription subscription, int lane, long blockKey) {}
+  private record Touch(Subscription subscription, int lane, long from, int count) {}
 
   private record Consumed(Consumer consumer, List<SequenceRange> ranges) {}
 
@@ -80,9 +80,9 @@ final class DeliveryDecisions implements Decisions {
   }
 
   @Override
-  public void touch(Subscription subscription, int lane, long blockKey) {
+  public void touch(Subscription subscription, int lane, long from, int count) {
     recorder.guard().check();
-    touches.add(new Touch(subscription, lane, blockKey));
+    touches.add(new Touch(subscription, lane, from, count));
   }
 
   @Override
@@ -249,12 +249,13 @@ final class DeliveryDecisions implements Decisions {
             touch.subscription().destination().id(),
             touch.subscription().id(),
             touch.lane(),
-            touch.blockKey()));
+            touch.from(),
+            touch.count()));
     recorder.onShard(
         Mark.DURABLE,
         () -> {
           if (!touch.subscription().isClosed()) {
-            touch.subscription().seen().touchDurable(touch.lane(), touch.blockKey());
+            touch.subscription().seen().touchDurable(touch.lane(), touch.from(), touch.count());
             ready.add(touch.subscription());
           }
         });

@@ -523,8 +523,8 @@ final class Owner {
     }
 
     @Override
-    public void touch(Subscription subscription, int lane, long blockKey) {
-      decisions().touch(subscription, lane, blockKey);
+    public void touch(Subscription subscription, int lane, long from, int count) {
+      decisions().touch(subscription, lane, from, count);
     }
 
     @Override

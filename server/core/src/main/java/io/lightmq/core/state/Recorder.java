@@ -51,7 +51,7 @@ public final class Recorder {
   private boolean lazyForce;
   private boolean forcedBeside;
   private long changes;
-  private Subscription.Touches touches = (subscription, lane, blockKey) -> {};
+  private Subscription.Touches touches = (subscription, lane, from, count) -> {};
 
   public Recorder(ShardState state, BatchBuilder batch, Journal journal) {
     this.guard = state.guard();
@@ -77,7 +77,7 @@ public final class Recorder {
     return unrecorded;
   }
 
-  /** Who is told of blocks that have to be touched with the run that opens them. */
+  /** Who is told of what has to be touched with the run that brings it. */
   public void touches(Subscription.Touches taker) {
     guard.check();
     touches = taker;

@@ -199,7 +199,7 @@ public final class ShardState {
         links.taken(r.link(), r.number());
       }
     } else if (record instanceof Touched r) {
-      changing(r.destinationId(), r.subscriptionId()).seen().touch(r.lane(), r.blockKey());
+      changing(r.destinationId(), r.subscriptionId()).seen().touch(r.lane(), r.from(), r.count());
     } else if (record instanceof Attempted r) {
       changing(r.destinationId(), r.subscriptionId()).attempted(r.ranges());
     } else if (record instanceof AttemptTakenBack r) {

@@ -170,11 +170,11 @@ final class DeliveryBench implements Decisions {
   // ---- decisions, applied at once ----
 
   @Override
-  public void touch(Subscription subscription, int lane, long blockKey) {
-    touches.add(blockKey);
+  public void touch(Subscription subscription, int lane, long from, int count) {
+    touches.add(from);
     if (touchAtOnce) {
-      subscription.seen().touch(lane, blockKey);
-      subscription.seen().touchDurable(lane, blockKey);
+      subscription.seen().touch(lane, from, count);
+      subscription.seen().touchDurable(lane, from, count);
     }
   }
 

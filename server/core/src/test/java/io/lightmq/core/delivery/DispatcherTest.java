@@ -203,9 +203,9 @@ class DispatcherTest {
     bench.publish(queue, 1, 50);
     dispatcher.pull(consumer, 1, 1, 1000, 0);
     assertThat(one.done).isEmpty();
-    assertThat(bench.touches).containsExactly(EPOCH >>> 12);
-    subscription.seen().touch(DURABLE, EPOCH >>> 12);
-    subscription.seen().touchDurable(DURABLE, EPOCH >>> 12);
+    assertThat(bench.touches).containsExactly(EPOCH);
+    subscription.seen().touch(DURABLE, EPOCH, 256);
+    subscription.seen().touchDurable(DURABLE, EPOCH, 256);
     one.writable = false;
     dispatcher.dispatch(subscription);
     assertThat(one.batches).isEmpty();

@@ -152,16 +152,17 @@ public final class DestinationPicture {
     put(of + "unacknowledged", unacknowledged);
     put(of + "attempts", attempts);
     put(of + "backlog", cursor.backlog());
-    put(of + "touched", keys(cursor.touched, needed));
-    put(of + "flagged", keys(cursor.flagged, needed));
+    put(of + "touched", ranges(cursor.touched.touched(), needed));
+    put(of + "flagged", ranges(cursor.touched.flagged(), needed));
   }
 
-  private static String keys(SequenceSet blocks, long needed) {
+  private static String ranges(SequenceSet sequences, long needed) {
     StringJoiner text = new StringJoiner(" ");
-    long key = blocks.nextPresent(Cursor.key(needed), Long.MAX_VALUE);
-    while (key != Long.MAX_VALUE) {
-      text.add(hex(key));
-      key = blocks.nextPresent(key + 1, Long.MAX_VALUE);
+    long at = sequences.nextPresent(needed, Long.MAX_VALUE);
+    while (at != Long.MAX_VALUE) {
+      long end = sequences.nextAbsent(at);
+      text.add(hex(at) + "+" + (end - at));
+      at = sequences.nextPresent(end, Long.MAX_VALUE);
     }
     return text.toString();
   }

@@ -36,9 +36,9 @@ class DestinationTest {
 
   /** Touches at once, as if the record were durable already. */
   private final Subscription.Touches now =
-      (subscription, lane, key) -> {
-        subscription.seen().touch(lane, key);
-        subscription.seen().touchDurable(lane, key);
+      (subscription, lane, from, count) -> {
+        subscription.seen().touch(lane, from, count);
+        subscription.seen().touchDurable(lane, from, count);
       };
 
   private Destination queue() {
@@ -159,30 +159,6 @@ class DestinationTest {
   }
 
   @Test
-  void aBlockIsTouchedBeforeAnythingFromItIsGiven() {
-    Destination queue = queue();
-    Subscription subscription = queue.queueSubscription();
-    List<Long> asked = new ArrayList<>();
-    publish(queue, 1, 10_000);
-    queue.durable(4).show();
-    View view = subscription.view();
-    assertThat(view.next(10_000, (s, lane, key) -> asked.add(key))).isFalse();
-    assertThat(view.waitsForTouch()).isTrue();
-    assertThat(view.next(10_000, (s, lane, key) -> asked.add(key))).isFalse();
-    long block = EPOCH >>> 12;
-    assertThat(asked).containsExactly(block);
-    subscription.seen().touch(DURABLE, block);
-    assertThat(view.next(10, (s, lane, key) -> asked.add(key))).isFalse();
-    subscription.seen().touchDurable(DURABLE, block);
-    assertThat(view.next(1000, (s, lane, key) -> asked.add(key))).isTrue();
-    assertThat(view.count()).isEqualTo(1000);
-    subscription.take(view.lane(), view.from(), 3000);
-    assertThat(view.next(10_000, (s, lane, key) -> asked.add(key))).isTrue();
-    assertThat(view.count()).isEqualTo(1096);
-    assertThat(asked).containsExactly(block, block + 1);
-  }
-
-  @Test
   void whatMayHaveBeenSeenIsFlaggedAfterAnUncleanStopOnly() throws IOException {
     Destination queue = queue();
     publish(queue, 1, 5000);
@@ -202,9 +178,10 @@ class DestinationTest {
     Subscription unclean = copy(queue).queueSubscription();
     unclean.seen().flagTouched();
     assertThat(unclean.deliveries(DURABLE, EPOCH + 20)).isEqualTo(1);
-    assertThat(unclean.deliveries(DURABLE, EPOCH + 4097)).isZero();
+    assertThat(unclean.deliveries(DURABLE, EPOCH + 255)).isEqualTo(1);
+    assertThat(unclean.deliveries(DURABLE, EPOCH + 256)).isZero();
     assertThat(unclean.anySeen(unclean.destination().durable(4), EPOCH + 4096, 100)).isFalse();
-    assertThat(unclean.anySeen(unclean.destination().durable(4), EPOCH + 4095, 2)).isTrue();
+    assertThat(unclean.anySeen(unclean.destination().durable(4), EPOCH + 255, 2)).isTrue();
   }
 
   private Destination copy(Destination original) throws IOException {
@@ -474,14 +451,14 @@ class DestinationTest {
   }
 
   @Test
-  void untouchedBlocksOfAllPrioritiesAreAskedForTogether() {
+  void whatIsUntouchedOfAllPrioritiesIsAskedForTogether() {
     Destination queue = queue();
     publish(queue, 7, true);
     publish(queue, 3, true);
     publish(queue, 0, true);
     List<Integer> asked = new ArrayList<>();
     View view = queue.queueSubscription().view();
-    assertThat(view.next(10, (subscription, lane, key) -> asked.add(lane))).isFalse();
+    assertThat(view.next(10, (subscription, lane, from, count) -> asked.add(lane))).isFalse();
     assertThat(view.waitsForTouch()).isTrue();
     assertThat(asked).containsExactly(7, 3, 0);
   }

@@ -58,7 +58,8 @@ class ExpiryBlocksTest {
       needed = i == 7 ? first + BLOCK - 1 : needed;
     }
     assertThat(lane.earliestExpiries(0))
-        .containsOnlyKeys(Cursor.key(1L << 32), Cursor.key(needed), Cursor.key(lane.last()));
+        .containsOnlyKeys(
+            SequenceSet.key(1L << 32), SequenceSet.key(needed), SequenceSet.key(lane.last()));
     byte[] before = encoded();
     queue.trim();
     assertThat(encoded()).as("who has looked does not change a snapshot").isEqualTo(before);

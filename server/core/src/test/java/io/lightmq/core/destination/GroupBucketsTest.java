@@ -185,7 +185,7 @@ class GroupBucketsTest {
     for (int i = 0; i < KNOWN; i++) {
       publish(message);
     }
-    while (view.next(taker, KNOWN, (of, lane, key) -> touch(lane, key))) {
+    while (view.next(taker, KNOWN, (of, lane, from, count) -> touch(lane, from, count))) {
       view.take(taker, view.lane(), view.from(), view.count());
     }
     assertThat(subscription.inFlight()).isEqualTo(KNOWN);
@@ -204,7 +204,7 @@ class GroupBucketsTest {
     keys.join(taker);
     publish(message("a"));
     publish(message("b"));
-    while (view.next(taker, 2, (of, lane, key) -> touch(lane, key))) {
+    while (view.next(taker, 2, (of, lane, from, count) -> touch(lane, from, count))) {
       taker.holding().add(view.lane(), view.from(), view.count());
       view.take(taker, view.lane(), view.from(), view.count());
       taker.arrived();
@@ -309,8 +309,8 @@ class GroupBucketsTest {
     assertThat(ranges.next(-1L, true)).isEqualTo(Level.NONE);
   }
 
-  private void touch(int lane, long key) {
-    subscription.seen().touch(lane, key);
-    subscription.seen().touchDurable(lane, key);
+  private void touch(int lane, long from, int count) {
+    subscription.seen().touch(lane, from, count);
+    subscription.seen().touchDurable(lane, from, count);
   }
 }

@@ -30,9 +30,9 @@ class ViewsTest {
   private long offset = 4096;
 
   private final Subscription.Touches now =
-      (of, lane, key) -> {
-        of.seen().touch(lane, key);
-        of.seen().touchDurable(lane, key);
+      (of, lane, from, count) -> {
+        of.seen().touch(lane, from, count);
+        of.seen().touchDurable(lane, from, count);
       };
 
   private long append(int count) {

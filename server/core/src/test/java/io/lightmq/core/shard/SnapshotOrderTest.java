@@ -121,13 +121,13 @@ class SnapshotOrderTest {
       records.add(run(id, FIRST, RUN));
       for (long s = id * 100; !isQueue(id) && s < id * 100 + 3; s++) {
         records.add(acked(id, s, FIRST, (int) (4_300 + s)));
-        records.add(new Touched(id, s, LANE, FIRST >>> 12));
-        records.add(new Touched(id, s, LANE, (FIRST >>> 12) + 1));
+        records.add(new Touched(id, s, LANE, FIRST, 300));
+        records.add(new Touched(id, s, LANE, FIRST + 4_000, 900));
       }
       if (isQueue(id)) {
         records.add(acked(id, id, FIRST, (int) (4_500 - id)));
-        records.add(new Touched(id, id, LANE, FIRST >>> 12));
-        records.add(new Touched(id, id, LANE, (FIRST >>> 12) + 1));
+        records.add(new Touched(id, id, LANE, FIRST, 300));
+        records.add(new Touched(id, id, LANE, FIRST + 4_000, 900));
       }
     }
     records.add(new Started(2, false));

@@ -58,7 +58,10 @@ import org.junit.jupiter.api.Test;
  * The bytes of a snapshot's state, versions 3 and 4; {@code -Dgolden.write=<folder>} writes them.
  */
 class StateGoldenTest {
-  private static final String GOLDEN = "state-v4.hex";
+  private static final String GOLDEN = "state-v4-sequences.hex";
+
+  /** With numbers of blocks that were touched, as brokers wrote it that touched whole blocks. */
+  private static final String BLOCKS = "state-v4.hex";
 
   /** With what nobody needs any more, as brokers wrote it that did not leave it out. */
   private static final String UNTRIMMED = "state-v4-untrimmed.hex";
@@ -120,8 +123,8 @@ class StateGoldenTest {
             1, name(DestinationKind.QUEUE, "orders"), new DestinationSettings(Durability.HIGH)));
     // Of the queue's blocks the first is acknowledged, the second in part, the others not at all.
     records.add(run(1, 1, FIRST, 4 * BLOCK));
-    records.add(new Touched(1, 1, LANE, FIRST / BLOCK));
-    records.add(new Touched(1, 1, LANE, FIRST / BLOCK + 1));
+    records.add(new Touched(1, 1, LANE, FIRST, BLOCK));
+    records.add(new Touched(1, 1, LANE, FIRST + BLOCK, BLOCK));
     records.add(acked(1, 1, new SequenceRange(LANE, FIRST, BLOCK)));
     for (int i = 0; i < 5; i++) {
       records.add(acked(1, 1, new SequenceRange(LANE, FIRST + BLOCK + 7 * i, 3)));
@@ -158,7 +161,7 @@ class StateGoldenTest {
                 run(0, 1, SECOND, 20),
                 acked(
                     2, 5, new SequenceRange(LANE, FIRST, 2), new SequenceRange(LANE, SECOND, 1)))));
-    records.add(new Touched(1, 1, LANE, SECOND / BLOCK));
+    records.add(new Touched(1, 1, LANE, SECOND, BLOCK));
     records.add(new LinkAttached(CLOSED, 1));
     records.add(new LinkClosed(CLOSED));
     records.add(
@@ -274,6 +277,11 @@ class StateGoldenTest {
   @Test
   void whatVersionFourHoldsIsReadAndWrittenAgainUnchanged() throws IOException {
     assertThat(hex(encode(decoded(GOLDEN)))).isEqualTo(golden(GOLDEN));
+  }
+
+  @Test
+  void blocksThatWereTouchedAreReadAsTheirMessages() throws IOException {
+    assertThat(hex(encode(decoded(BLOCKS)))).isEqualTo(golden(GOLDEN));
   }
 
   @Test

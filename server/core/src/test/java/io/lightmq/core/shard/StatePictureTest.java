@@ -98,7 +98,7 @@ class StatePictureTest {
   void ofSubscriptions() throws IOException {
     isSeen("unacknowledged", it -> it.jobs.acknowledge(it.last()));
     isSeen("attempts", it -> it.jobs.attempted(it.last()));
-    isSeen("touched", it -> it.jobs.seen().touch(4, (it.lane.last() >>> 12) + 1));
+    isSeen("touched", it -> it.jobs.seen().touch(4, it.lane.last() + 4_096, 1));
     isSeen("flagged", it -> it.jobs.seen().flagTouched());
     isSeen("keys", it -> it.jobs.remember(List.of(LINK), 7));
     isSeen("owner", it -> it.desk.owned("eve"));
