@@ -70,6 +70,12 @@ final class Copy {
     return most > 0 && mostFailures >= most;
   }
 
+  /** The same, or it becomes one if the commit that acknowledges it and waits is rolled back. */
+  boolean mayBecomeExhausted() {
+    int most = followed.destination.maxAttempts;
+    return most > 0 && mostFailures + (asked && !acknowledged ? 1 : 0) >= most;
+  }
+
   /** It comes at a new place: what was counted before counts no more. */
   void moved(Place to) {
     place = to;

@@ -39,7 +39,7 @@ final class Letters {
         Copy copy = message.known(followed);
         message.retried |=
             dead
-                ? copy != null && copy.mayBeExhausted()
+                ? copy != null && copy.mayBecomeExhausted()
                 : message.to.keepsExpired
                     && world.latestWallMillis(message.era) >= message.earliestEnd;
       }
