@@ -7,7 +7,6 @@ import io.lightmq.client.message.ObjectTrust;
 import io.lightmq.wire.entry.NearNames;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -75,6 +74,25 @@ record ClientSettings(
     NUMBERS.put("initialReconnectAttempts", new Range(-1, Integer.MAX_VALUE, 0));
   }
 
+  static final String RANDOMIZE = "randomize";
+  static final String MULTIPLIER = "reconnectBackOffMultiplier";
+  static final double STANDARD_MULTIPLIER = 2;
+  private static final double MOST_MULTIPLIER = 1_000;
+
+  /** Names that other providers have for an option. */
+  private static final Map<String, String> OTHER_NAMES =
+      new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+
+  static {
+    OTHER_NAMES.put("userName", "user");
+    OTHER_NAMES.put("initialReconnectDelay", "reconnectDelayMillis");
+    OTHER_NAMES.put("maxReconnectDelay", "maxReconnectDelayMillis");
+    OTHER_NAMES.put("maxReconnectAttempts", "reconnectAttempts");
+    OTHER_NAMES.put("startupMaxReconnectAttempts", "initialReconnectAttempts");
+    OTHER_NAMES.put("reconnectDelayExponent", MULTIPLIER);
+    OTHER_NAMES.put("backOffMultiplier", MULTIPLIER);
+  }
+
   private static final Set<String> TEXTS =
       Set.of(
           "clientId",
@@ -82,6 +100,8 @@ record ClientSettings(
           "password",
           "failover",
           "jmsxProperties",
+          RANDOMIZE,
+          MULTIPLIER,
           "semantics",
           "trustedPackages");
 
@@ -153,7 +173,9 @@ record ClientSettings(
                 numbers.whole("lingerMillis")),
             new LinkSettings.Reconnect(
                 bool("failover", options.getOrDefault("failover", "true")),
+                bool(RANDOMIZE, options.getOrDefault(RANDOMIZE, "false")),
                 numbers.whole("reconnectDelayMillis"),
+                multiplier(options.get(MULTIPLIER)),
                 numbers.whole("maxReconnectDelayMillis"),
                 numbers.whole("reconnectAttempts"),
                 numbers.whole("initialReconnectAttempts")));
@@ -190,7 +212,7 @@ record ClientSettings(
         return option;
       }
     }
-    return name.toLowerCase(Locale.ROOT).equals("username") ? "user" : null;
+    return OTHER_NAMES.get(name);
   }
 
   /**
@@ -203,7 +225,9 @@ record ClientSettings(
     if (known != null) {
       return known;
     }
-    List<String> near = NearNames.of(name, optionNames(), 1);
+    Set<String> names = optionNames();
+    names.addAll(OTHER_NAMES.keySet());
+    List<String> near = NearNames.of(name, names, 1);
     throw new IllegalArgumentException(
         "the option '"
             + name
@@ -222,6 +246,24 @@ record ClientSettings(
       return value.equalsIgnoreCase("true");
     }
     throw new IllegalArgumentException("the option " + name + " is true or false, not " + value);
+  }
+
+  /** A decimal number. */
+  static double multiplier(@Nullable String value) {
+    if (value == null) {
+      return STANDARD_MULTIPLIER;
+    }
+    try {
+      double number = Double.parseDouble(value.trim());
+      if (number >= 1 && number <= MOST_MULTIPLIER) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "the option " + MULTIPLIER + " is a number, not '" + value + "'", e);
+    }
+    throw new IllegalArgumentException(
+        "the option " + MULTIPLIER + " is 1 to " + (int) MOST_MULTIPLIER + ", not " + value);
   }
 
   private static boolean atMostOnce(String value) {

@@ -44,6 +44,7 @@ final class Completions {
       Message message,
       CompletionListener listener,
       int bytes,
+      long sentNanos,
       boolean isLate) {
 
     boolean isOf(Object other) {
@@ -52,7 +53,7 @@ final class Completions {
   }
 
   private final String threadName;
-  private final long closeMillis;
+  private final long answerMillis;
   private final int sendTimeoutMillis;
   private final long maxBytes;
   private final Refusals refusals;
@@ -64,6 +65,9 @@ final class Completions {
   private volatile boolean awaitedInVain;
   private boolean closed;
   private volatile @Nullable Thread thread;
+
+  /** When the link last spoke of a send; of the thread alone. */
+  private long heardNanos = System.nanoTime();
 
   /** Taken by sends that wait for their listener, or are on their way here. */
   private int places;
@@ -79,7 +83,7 @@ final class Completions {
   Completions(
       String threadName, LinkSettings settings, Refusals refusals, BooleanSupplier inListener) {
     this.threadName = threadName;
-    this.closeMillis = settings.timeouts().requestMillis();
+    this.answerMillis = settings.timeouts().requestMillis();
     this.sendTimeoutMillis = settings.timeouts().sendMillis();
     this.maxBytes = settings.batching().maxUnconfirmedBytes();
     this.refusals = refusals;
@@ -182,7 +186,8 @@ final class Completions {
     lock.lock();
     try {
       boolean late = ending && !inListener.getAsBoolean();
-      pending.add(new Pending(producer, sending, message, listener, bytes, late));
+      pending.add(
+          new Pending(producer, sending, message, listener, bytes, System.nanoTime(), late));
       if (thread == null) {
         Thread begun = new Thread(this::run, threadName);
         begun.setDaemon(false);
@@ -225,7 +230,18 @@ final class Completions {
     }
   }
 
-  private static @Nullable JMSException failureOf(Pending send) {
+  /**
+   * What the link says of a send, or that it said nothing for as long as a request may take: since
+   * the send, and since it spoke of the one before. So a slow broker is waited for as long as it
+   * takes, and one that has gone is not.
+   */
+  private @Nullable JMSException failureOf(Pending send) {
+    long sinceNanos = send.sentNanos() - heardNanos > 0 ? send.sentNanos() : heardNanos;
+    long silentMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sinceNanos);
+    if (!Uninterrupted.ended(send.sending(), Math.max(0, answerMillis - silentMillis))) {
+      return withoutReceipt(send.sending(), answerMillis, null);
+    }
+    heardNanos = System.nanoTime();
     try {
       Uninterrupted.get(send.sending());
       return null;
@@ -272,7 +288,7 @@ final class Completions {
     if (isCurrent()) {
       return;
     }
-    if (!awaitNone(send -> send.isOf(producer), closeMillis)) {
+    if (!awaitNone(send -> send.isOf(producer), answerMillis)) {
       giveUp(send -> send.isOf(producer), "the producer");
       awaitNone(send -> send.isOf(producer), FOREVER);
     }
@@ -351,7 +367,7 @@ final class Completions {
     if (last == null || last == Thread.currentThread()) {
       return;
     }
-    if (awaitedInVain || !Uninterrupted.join(last, closeMillis)) {
+    if (awaitedInVain || !Uninterrupted.join(last, answerMillis)) {
       giveUp(send -> true, "the session");
       Uninterrupted.join(last);
     }
@@ -381,19 +397,25 @@ final class Completions {
     } catch (ExecutionException | CancellationException e) {
       throw Awaiting.fault(e, "sending");
     } catch (TimeoutException e) {
-      boolean withdrawn = sending.withdraw();
-      throw JmsFaults.of(
-          withdrawn ? FaultCode.RETRY_LATER : FaultCode.OUTCOME_UNKNOWN,
-          "no receipt came within "
-              + timeoutMillis
-              + " ms (option requestTimeoutMillis); the message "
-              + (withdrawn ? "was not sent" : "may have been stored or not"),
-          e);
+      throw withoutReceipt(sending, timeoutMillis, e);
     } catch (InterruptedException e) {
       boolean withdrawn = sending.withdraw();
       throw JmsFaults.interrupted(
           "a receipt; the message " + (withdrawn ? "was not sent" : "may have been stored or not"),
           e);
     }
+  }
+
+  /** Nobody waits any longer for a receipt: what has not gone out never will. */
+  private static JMSException withoutReceipt(
+      CompletableFuture<Void> sending, long timeoutMillis, @Nullable TimeoutException late) {
+    boolean withdrawn = sending instanceof BrokerLink.Sending own && own.withdraw();
+    return JmsFaults.of(
+        withdrawn ? FaultCode.RETRY_LATER : FaultCode.OUTCOME_UNKNOWN,
+        "no receipt came within "
+            + timeoutMillis
+            + " ms (option requestTimeoutMillis); the message "
+            + (withdrawn ? "was not sent" : "may have been stored or not"),
+        late);
   }
 }

@@ -323,6 +323,46 @@ public abstract sealed class FactoryOptions implements Serializable
     return (int) number("maxReconnectDelayMillis");
   }
 
+  /** The same as {@link #setReconnectDelayMillis}, as other providers spell it. */
+  public void setInitialReconnectDelay(int initialReconnectDelay) {
+    setReconnectDelayMillis(initialReconnectDelay);
+  }
+
+  /** The same as {@link #getReconnectDelayMillis}, as other providers spell it. */
+  public int getInitialReconnectDelay() {
+    return getReconnectDelayMillis();
+  }
+
+  /** The same as {@link #setMaxReconnectDelayMillis}, as other providers spell it. */
+  public void setMaxReconnectDelay(int maxReconnectDelay) {
+    setMaxReconnectDelayMillis(maxReconnectDelay);
+  }
+
+  /** The same as {@link #getMaxReconnectDelayMillis}, as other providers spell it. */
+  public int getMaxReconnectDelay() {
+    return getMaxReconnectDelayMillis();
+  }
+
+  /** Sets what each wait before connecting again is longer than the one before; 1 for not. */
+  public void setReconnectBackOffMultiplier(double reconnectBackOffMultiplier) {
+    setOption(ClientSettings.MULTIPLIER, Double.toString(reconnectBackOffMultiplier));
+  }
+
+  /** Gives what each wait before connecting again is longer than the one before. */
+  public double getReconnectBackOffMultiplier() {
+    return ClientSettings.multiplier(text(ClientSettings.MULTIPLIER));
+  }
+
+  /** Sets whether the hosts are tried in an order of its own each time. */
+  public void setRandomize(boolean randomize) {
+    flag(ClientSettings.RANDOMIZE, randomize);
+  }
+
+  /** Tells whether the hosts are tried in an order of its own each time. */
+  public boolean isRandomize() {
+    return isSet(ClientSettings.RANDOMIZE, false);
+  }
+
   /** Sets how often to try to connect again, -1 for without end. */
   public void setReconnectAttempts(int reconnectAttempts) {
     number("reconnectAttempts", reconnectAttempts);

@@ -27,8 +27,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** A connection: sessions over one link. */
-final class LightmqConnection implements QueueConnection, TopicConnection {
+/**
+ * A connection: sessions over one link. What a factory makes can be cast to it for {@link #state}.
+ */
+public final class LightmqConnection implements QueueConnection, TopicConnection {
   private record Route(ConsumerQueue queue, Inbox inbox) {}
 
   private final ClientSettings settings;
@@ -64,6 +66,11 @@ final class LightmqConnection implements QueueConnection, TopicConnection {
 
   static LightmqConnection open(ClientSettings settings, Domain domain) throws JMSException {
     return new LightmqConnection(settings, domain);
+  }
+
+  /** How it is now: whether the broker can be reached, and the story of the newest loss. */
+  public ConnectionState state() {
+    return ConnectionState.of(link.status(), closing.isClosed());
   }
 
   // ---- for sessions ----

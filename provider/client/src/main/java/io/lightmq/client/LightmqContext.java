@@ -25,8 +25,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A session and its connection in one object; the last context of a connection closes it. */
-final class LightmqContext implements JMSContext {
+/**
+ * A session and its connection in one object; the last context of a connection closes it. What a
+ * factory makes can be cast to it for {@link #state}.
+ */
+public final class LightmqContext implements JMSContext {
   private final LightmqConnection connection;
   private final AtomicInteger sharers;
   private final LightmqSession session;
@@ -76,6 +79,11 @@ final class LightmqContext implements JMSContext {
   }
 
   // ---- the connection ----
+
+  /** How the connection is now. */
+  public ConnectionState state() {
+    return connection.state();
+  }
 
   @Override
   public @Nullable String getClientID() {

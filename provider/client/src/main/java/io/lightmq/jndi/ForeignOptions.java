@@ -28,6 +28,8 @@ final class ForeignOptions {
 
   private static final Logger LOG = LoggerFactory.getLogger(ForeignOptions.class);
 
+  private static final String MULTIPLIER = "reconnectBackOffMultiplier";
+
   static {
     same("user", "user", "userName");
     same("password", "password");
@@ -40,6 +42,7 @@ final class ForeignOptions {
     same("maxReconnectDelayMillis", "maxReconnectDelay", "maxRetryInterval");
     same("reconnectAttempts", "maxReconnectAttempts", "reconnectAttempts");
     same("initialReconnectAttempts", "startupMaxReconnectAttempts", "initialConnectAttempts");
+    same(MULTIPLIER, "reconnectDelayExponent", "backOffMultiplier", "retryIntervalMultiplier");
     same("prefetchBytes", "consumerWindowSize");
     same("trustedPackages", "trustedPackages");
     same("trustedPackages", "deserializationAllowList", "deserializationWhiteList");
@@ -49,11 +52,8 @@ final class ForeignOptions {
     tuning("socketBufferSize", "sendBufferSize", "receiveBufferSize", "tcpSendBufferSize");
     tuning("tcpReceiveBufferSize", "ioBufferSize", "useEpoll", "useKQueue", "threads", "trace");
     tuning("traceBytes", "traceFrames", "idleTimeout", "maxFrameSize", "drainTimeout", "maxLinger");
-    tuning("useExponentialBackOff", "reconnectDelayExponent", "backOffMultiplier", "randomize");
-    tuning("useReconnectBackOff", "reconnectBackOffMultiplier", "warnAfterReconnectAttempts");
-    tuning("failoverAttempts", "ha");
-    tuning(
-        "retryIntervalMultiplier", "connectionTTL", "clientFailureCheckPeriod", "amqpIdleTimeout");
+    tuning("warnAfterReconnectAttempts", "failoverAttempts", "ha");
+    tuning("connectionTTL", "clientFailureCheckPeriod", "amqpIdleTimeout");
     tuning("callFailoverTimeout", "confirmationWindowSize", "producerWindowSize", "useGlobalPools");
     tuning("threadPoolMaxSize", "scheduledThreadPoolMaxSize", "cacheDestinations", "trackMessages");
     tuning("blockOnDurableSend", "blockOnNonDurableSend", "blockOnAcknowledge", "closeTimeout");
@@ -74,6 +74,9 @@ final class ForeignOptions {
   private final Map<String, String> mapped = new LinkedHashMap<>();
   private final List<String> leftOut = new ArrayList<>();
   private boolean tls;
+
+  /** Whether the waits before connecting again do not grow, whatever their multiplier is. */
+  private boolean steady;
 
   private static void same(String ours, String... theirs) {
     for (String name : theirs) {
@@ -103,6 +106,8 @@ final class ForeignOptions {
       if (Boolean.parseBoolean(value)) {
         put(name, lower, "jmsxProperties", "JMSXUserID");
       }
+    } else if (lower.equals("useexponentialbackoff") || lower.equals("usereconnectbackoff")) {
+      steady |= value.trim().equalsIgnoreCase("false");
     } else if (TUNING.contains(plain)) {
       leftOut.add(name);
     } else {
@@ -203,7 +208,8 @@ final class ForeignOptions {
   }
 
   private static String atTheBroker(String setting) {
-    return "is a setting of the destination here, at the broker: lightmq destination set queue NAME "
+    return "is a setting of the destination here, at the broker: lightmq destination set queue NAME"
+               + " "
         + setting;
   }
 
@@ -232,6 +238,9 @@ final class ForeignOptions {
     if (!leftOut.isEmpty()) {
       LOG.info(
           "{}: left out {}, which only tune the transport of another provider", property, leftOut);
+    }
+    if (steady) {
+      mapped.put(MULTIPLIER, "1");
     }
     return mapped;
   }

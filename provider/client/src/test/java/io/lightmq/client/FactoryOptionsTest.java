@@ -35,6 +35,9 @@ class FactoryOptionsTest {
     if (type == int.class || type == long.class) {
       return type == int.class ? (Object) 1_234 : 1_234L;
     }
+    if (type == double.class) {
+      return 1.5;
+    }
     return switch (property.getName()) {
       case "jmsxProperties" -> "JMSXUserID,JMSXRcvTimestamp";
       case "semantics" -> "at-most-once";
@@ -65,7 +68,14 @@ class FactoryOptionsTest {
   void everyBeanPropertyIsAnOptionOrKnownHere() throws Exception {
     Set<String> others = new TreeSet<>(beanProperties().keySet());
     others.removeAll(FactoryOptions.optionNames());
-    assertThat(others).containsExactlyInAnyOrder("uri", "options", "clientID", "reference");
+    assertThat(others)
+        .containsExactlyInAnyOrder(
+            "uri",
+            "options",
+            "clientID",
+            "initialReconnectDelay",
+            "maxReconnectDelay",
+            "reference");
   }
 
   @Test
@@ -137,6 +147,47 @@ class FactoryOptionsTest {
         .isNotEqualTo(new LightmqConnectionFactory("lightmq://h:1", "a", "x"))
         .isNotEqualTo("lightmq://h:1");
     assertThat(factory.toString()).isEqualTo("LightmqConnectionFactory[lightmq://h:1 {user=a}]");
+  }
+
+  @Test
+  void reconnectingIsSetUpUnderTheNamesOfOtherProvidersToo() {
+    LightmqConnectionFactory theirs =
+        new LightmqConnectionFactory(
+            "failover:(lightmq://a:1,lightmq://b)?initialReconnectDelay=7&maxReconnectDelay=900"
+                + "&maxReconnectAttempts=5&startupMaxReconnectAttempts=3&reconnectDelayExponent=1.5"
+                + "&randomize=true");
+    assertThat(theirs)
+        .isEqualTo(
+            new LightmqConnectionFactory(
+                "lightmq://a:1,b?reconnectDelayMillis=7&maxReconnectDelayMillis=900"
+                    + "&reconnectAttempts=5&initialReconnectAttempts=3"
+                    + "&reconnectBackOffMultiplier=1.5&randomize=true"));
+    assertThat(theirs.getReconnectBackOffMultiplier()).isEqualTo(1.5);
+    assertThat(theirs.getInitialReconnectDelay()).isEqualTo(theirs.getReconnectDelayMillis());
+    LightmqConnectionFactory bean = new LightmqConnectionFactory("lightmq://a:1,b");
+    bean.setInitialReconnectDelay(7);
+    bean.setMaxReconnectDelay(900);
+    assertThat(bean.getReconnectDelayMillis()).isEqualTo(7);
+    assertThat(bean.getMaxReconnectDelayMillis()).isEqualTo(900);
+    assertThatThrownBy(() -> bean.setOption("initialReconectDelay", "1"))
+        .hasMessageEndingWith("did you mean initialReconnectDelay?");
+    assertThatThrownBy(
+            () ->
+                new LightmqConnectionFactory(
+                    "lightmq://a?reconnectDelayMillis=1&initialReconnectDelay=2"))
+        .hasMessageContaining("reconnectDelayMillis is given twice");
+  }
+
+  @Test
+  void aMultiplierIsANumberOfAtLeastOne() {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory();
+    for (String wrong : List.of("0.9", "-1", "NaN", "Infinity", "1001")) {
+      assertThatThrownBy(() -> factory.setOption("reconnectBackOffMultiplier", wrong))
+          .hasMessageContaining("1 to 1000, not " + wrong);
+    }
+    assertThatThrownBy(() -> factory.setOption("reconnectBackOffMultiplier", "two"))
+        .hasMessageContaining("'two'");
+    assertThat(factory.getReconnectBackOffMultiplier()).isEqualTo(2);
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -275,6 +276,36 @@ class SendingTest {
     assertThat(listener.next()).isEqualTo("LMQ-21 a");
     broker.receipt(again);
     assertThat(listener.next()).isEqualTo("done b");
+  }
+
+  /** Nobody waits for it, and yet it ends: its listener hears of it when a sender would have. */
+  @Test
+  void anAsynchronousSendWithoutAReceiptEndsInTime() throws Exception {
+    open("&batchBytes=1&requestTimeoutMillis=400&maxReconnectDelayMillis=5");
+    Listener listener = new Listener();
+    producer.send(session.createTextMessage("a"), listener);
+    broker.expect(Frame.Publish.class);
+    producer.send(session.createTextMessage("b"), listener);
+    broker.expect(Frame.Publish.class);
+    broker.on(Frame.Hello.class, hello -> List.of(new Frame.Goodbye(FaultCode.CLOSING, "down")));
+    broker.cut();
+    Awaitility.await().until(() -> broker.seen(Frame.Hello.class).size() >= 3);
+    producer.send(session.createTextMessage("c"), listener);
+    assertThat(listener.next()).isEqualTo("LMQ-33 a");
+    assertThat(listener.next()).isEqualTo("LMQ-33 b");
+    assertThat(listener.next()).isEqualTo("LMQ-5 c");
+    broker.on(Frame.Hello.class, hello -> List.of(ScriptedBroker.welcome()));
+    Frame.Publish again = broker.expect(Frame.Publish.class);
+    assertThat(ScriptedBroker.texts(again.messages())).containsExactly("a");
+    broker.receipt(again);
+    again = broker.expect(Frame.Publish.class);
+    assertThat(ScriptedBroker.texts(again.messages())).containsExactly("b");
+    broker.receipt(again);
+    producer.send(session.createTextMessage("d"), listener);
+    again = broker.expect(Frame.Publish.class); // c does not go out any more
+    assertThat(ScriptedBroker.texts(again.messages())).containsExactly("d");
+    broker.receipt(again);
+    assertThat(listener.next()).isEqualTo("done d");
   }
 
   @Test

@@ -1,14 +1,16 @@
 package io.lightmq.client.link;
 
-/** The pauses between attempts to connect: doubling up to a maximum, each shortened by chance. */
+/** The pauses between attempts to connect: growing up to a maximum, each shortened by chance. */
 final class Backoff {
   private final int firstMillis;
+  private final double multiplier;
   private final int maxMillis;
   private int attempts;
 
-  Backoff(int firstMillis, int maxMillis) {
-    this.firstMillis = firstMillis;
-    this.maxMillis = Math.max(firstMillis, maxMillis);
+  Backoff(LinkSettings.Reconnect settings) {
+    this.firstMillis = settings.delayMillis();
+    this.multiplier = settings.multiplier();
+    this.maxMillis = Math.max(firstMillis, settings.maxDelayMillis());
   }
 
   /** How many pauses were asked for since the last success. */
@@ -27,7 +29,8 @@ final class Backoff {
     if (attempt == 0) {
       return 0;
     }
-    long full = Math.min(maxMillis, (long) firstMillis << Math.min(attempt - 1, 30));
+    // Far out the power is infinite, and the maximum counts.
+    long full = (long) Math.min(maxMillis, firstMillis * Math.pow(multiplier, attempt - 1));
     return full - (long) (full / 4.0 * chance);
   }
 

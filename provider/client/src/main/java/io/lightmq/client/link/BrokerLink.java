@@ -29,6 +29,9 @@ public interface BrokerLink {
   /** The identity of the link, the same through all its connections. */
   UUID id();
 
+  /** How it is now. */
+  LinkStatus status();
+
   /** Sets the client id of a link that has none. */
   CompletableFuture<Void> setClientId(String clientId);
 

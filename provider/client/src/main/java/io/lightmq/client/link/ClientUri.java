@@ -58,6 +58,9 @@ public record ClientUri(
    */
   public static ClientUri parse(String text) {
     refuseBlanks(text);
+    if (isList(text)) {
+      return parse(withoutParentheses(text));
+    }
     int question = text.indexOf('?');
     String head = question < 0 ? text : text.substring(0, question);
     Map<String, String> options =
@@ -66,7 +69,7 @@ public record ClientUri(
     for (String scheme : List.of("lightmq", "lightmqs")) {
       if (lower.startsWith(scheme + "://")) {
         refuseUserInfo(text);
-        return new ClientUri(scheme, parseHosts(head.substring(scheme.length() + 3)), "", options);
+        return new ClientUri(scheme, parseHosts(scheme, head), "", options);
       }
     }
     if (lower.equals("lightmq:mem") || lower.startsWith("lightmq:mem:")) {
@@ -82,6 +85,34 @@ public record ClientUri(
             + head
             + "' is none of lightmq://host:port, lightmq:mem:name and lightmq:file:/directory"
             + nearest(head));
+  }
+
+  private static final String FAILOVER = "failover:";
+
+  private static boolean isList(String text) {
+    return text.startsWith("(") || text.regionMatches(true, 0, FAILOVER, 0, FAILOVER.length());
+  }
+
+  /**
+   * {@code failover:(lightmq://a,lightmq://b)?option=value} as {@code lightmq://a,lightmq://b?…}.
+   */
+  private static String withoutParentheses(String text) {
+    String list = text.startsWith("(") ? text : text.substring(FAILOVER.length());
+    if (!list.startsWith("(")) {
+      if (isList(list)) {
+        throw new IllegalArgumentException("the URI has failover: twice");
+      }
+      return list;
+    }
+    int question = list.indexOf('?');
+    int close = (question < 0 ? list : list.substring(0, question)).lastIndexOf(')');
+    String rest = close < 0 ? "" : list.substring(close + 1);
+    if (close < 0 || !(rest.isEmpty() || rest.startsWith("?")) || isList(list.substring(1))) {
+      throw new IllegalArgumentException(
+          "a list of brokers is written failover:(lightmq://host:port,lightmq://host2:port2)?…,"
+              + " with all options behind the parenthesis");
+    }
+    return list.substring(1, close) + rest;
   }
 
   /**
@@ -124,12 +155,19 @@ public record ClientUri(
     }
   }
 
-  private static List<HostPort> parseHosts(String authority) {
+  /** The scheme stands before the first host, and may before each. */
+  private static List<HostPort> parseHosts(String scheme, String head) {
+    String prefix = scheme + "://";
     List<HostPort> hosts = new ArrayList<>();
-    String trimmed =
-        authority.endsWith("/") ? authority.substring(0, authority.length() - 1) : authority;
-    for (String part : trimmed.split(",", -1)) {
-      hosts.add(parseHost(part.trim()));
+    for (String part : head.split(",", -1)) {
+      String host = part.trim();
+      if (host.regionMatches(true, 0, prefix, 0, prefix.length())) {
+        host = host.substring(prefix.length());
+      } else if (host.contains("://")) {
+        throw new IllegalArgumentException(
+            "the brokers of one URI have one scheme, here " + prefix + "; one has another");
+      }
+      hosts.add(parseHost(host.endsWith("/") ? host.substring(0, host.length() - 1) : host));
     }
     if (hosts.size() > MAX_HOSTS) {
       throw new IllegalArgumentException(

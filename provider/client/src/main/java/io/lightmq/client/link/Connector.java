@@ -175,9 +175,9 @@ final class Connector {
     return cause instanceof ConnectException && !(cause instanceof ConnectTimeoutException);
   }
 
-  /** Without the slash before an address that was not looked up. */
-  private static String text(SocketAddress address) {
-    String text = address.toString();
+  /** Without the slash before an address that was not looked up; a closed channel has none. */
+  static String text(@Nullable SocketAddress address) {
+    String text = String.valueOf(address);
     return text.startsWith("/") ? text.substring(1) : text;
   }
 

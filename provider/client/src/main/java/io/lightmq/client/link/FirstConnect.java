@@ -27,8 +27,7 @@ final class FirstConnect {
 
   FirstConnect(LinkSettings settings) {
     this.settings = settings;
-    this.backoff =
-        new Backoff(settings.reconnect().delayMillis(), settings.reconnect().maxDelayMillis());
+    this.backoff = new Backoff(settings.reconnect());
     backoff.nextMillis(0); // which would be none: here an attempt has just failed
   }
 

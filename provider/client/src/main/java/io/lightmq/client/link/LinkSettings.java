@@ -45,13 +45,21 @@ public record LinkSettings(
    * How a lost link is made again.
    *
    * @param failover whether it is
-   * @param delayMillis before the second attempt; doubled for each that follows
+   * @param randomize whether each attempt tries the addresses in an order of its own
+   * @param delayMillis before the second attempt
+   * @param multiplier what the delay grows by with each attempt that follows, 1 for not at all
    * @param maxDelayMillis what the delay grows to
    * @param attempts before a lost link fails for good; -1 for no limit
    * @param initialAttempts after the first one to connect at all; -1 for no limit
    */
   public record Reconnect(
-      boolean failover, int delayMillis, int maxDelayMillis, int attempts, int initialAttempts) {}
+      boolean failover,
+      boolean randomize,
+      int delayMillis,
+      double multiplier,
+      int maxDelayMillis,
+      int attempts,
+      int initialAttempts) {}
 
   /**
    * What a first connect takes at most: it begins again while the broker says to come later, for as

@@ -1,5 +1,6 @@
 package io.lightmq.client.link;
 
+import io.lightmq.client.link.LinkStatus.Phase;
 import io.lightmq.client.link.Requests.OnLoss;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
@@ -15,7 +16,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -30,16 +30,9 @@ import org.slf4j.LoggerFactory;
  * loop; public methods hand over to it.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails ends the link, which tells
-final class NettyLink implements BrokerLink, Tries.Link {
+final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
   private static final Logger LOG = LoggerFactory.getLogger(NettyLink.class);
   private static final long CLOSE_MILLIS = 2_000;
-
-  private enum State {
-    CONNECTING,
-    OPEN,
-    LOST,
-    ENDED
-  }
 
   private final LinkSettings settings;
   private final LinkListener listener;
@@ -55,14 +48,18 @@ final class NettyLink implements BrokerLink, Tries.Link {
   private final Opening opening;
   private final Backoff backoff;
   private final Tries tries;
+  private final Story story = new Story();
+  private final Reconnecting reconnecting;
   private final AtomicBoolean closed = new AtomicBoolean();
-  private volatile @Nullable Thread resolving;
   private volatile @Nullable Thread computing;
   private volatile Limits limits = new Limits(4 << 20, 1 << 20);
 
-  private State state = State.CONNECTING;
+  private Phase state = Phase.CONNECTING;
   private @Nullable String clientId;
   private long linkEpoch;
+
+  /** The address of the newest connection. */
+  private String broker = "none yet";
 
   /** Whether the broker has done something useful since the link is open. */
   private boolean answered;
@@ -76,16 +73,16 @@ final class NettyLink implements BrokerLink, Tries.Link {
     this.writer = new LinkWriter(loop);
     this.requests =
         new Requests(loop, settings.timeouts().requestMillis(), writer::write, writer::isIdle);
-    this.asking = new Asking(loop, requests, () -> state == State.OPEN, () -> state == State.ENDED);
+    this.asking = new Asking(loop, requests, () -> state == Phase.OPEN, () -> state == Phase.ENDED);
     this.places = new Places(asking);
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
     this.opening =
         new Opening(asking, things, publishing, writer, settings.timeouts().requestMillis());
-    this.backoff =
-        new Backoff(settings.reconnect().delayMillis(), settings.reconnect().maxDelayMillis());
+    this.backoff = new Backoff(settings.reconnect());
     this.tries = new Tries(settings, endpoint, loop, backoff, this);
+    this.reconnecting = new Reconnecting(settings, endpoint, loop, backoff, tries, story, this);
   }
 
   static BrokerLink open(LinkSettings settings, LinkListener listener) throws LinkException {
@@ -146,9 +143,9 @@ final class NettyLink implements BrokerLink, Tries.Link {
 
   /** Nobody waits for this first connect any more: whatever it has come to is undone. */
   private void giveUpFirst(LinkException cause) {
-    if (state != State.ENDED) {
+    if (state != Phase.ENDED) {
       tries.giveUp();
-      state = State.CONNECTING;
+      state = Phase.CONNECTING;
       notConnected(cause);
     }
   }
@@ -164,6 +161,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
   @Override
   public CompletableFuture<@Nullable Void> attach(Connector.Connected connected) {
     writer.use(connected.channel());
+    broker = Connector.text(connected.channel().remoteAddress());
     things.nothingReopened();
     Frame.Welcome welcome = connected.greeting().welcome();
     things.agreed(welcome.features());
@@ -194,12 +192,13 @@ final class NettyLink implements BrokerLink, Tries.Link {
           new LinkException(
               FaultCode.CLOSING, "the connection was lost while it was being restored"));
     }
-    boolean first = state == State.CONNECTING;
-    state = State.OPEN;
+    boolean first = state == Phase.CONNECTING;
+    state = Phase.OPEN;
+    story.connected(broker);
     answered = false;
     requests.resume();
-    if (!first && state == State.OPEN) {
-      LOG.warn("{}: connected again after {} attempts", settings.uri(), backoff.attempts());
+    if (!first && state == Phase.OPEN) {
+      reconnecting.done();
       listener.restored();
     }
   }
@@ -231,7 +230,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
       FrameCodec.release(frame);
       return;
     }
-    if (state == State.OPEN && !answered && !isComplaint(frame)) {
+    if (state == Phase.OPEN && !answered && !isComplaint(frame)) {
       // Not before: what is sent first may be the very thing that ends each connection.
       answered = true;
       backoff.reset();
@@ -276,95 +275,40 @@ final class NettyLink implements BrokerLink, Tries.Link {
     }
     writer.drop();
     things.nothingReopened();
-    State before = state;
-    if (before == State.OPEN) {
-      state = State.LOST;
+    Phase before = state;
+    if (before == Phase.OPEN) {
+      state = Phase.LOST;
     }
     requests.lost(cause);
     publishing.lost(cause);
-    if (before != State.OPEN) {
+    if (before != Phase.OPEN) {
       return; // whoever is connecting hears of it through the requests
     }
+    story.lost(cause);
     listener.lost(cause);
     if (settings.reconnect().failover()) {
-      LOG.warn("{}: connection lost: {}; connecting again", settings.uri(), cause.getMessage());
-      reconnectLater();
+      reconnecting.begin(cause);
     } else {
       end(cause, true);
     }
   }
 
-  private void reconnectLater() {
-    int limit = settings.reconnect().attempts();
-    if (limit >= 0 && backoff.attempts() >= limit) {
-      end(
-          new LinkException(
-              FaultCode.CLOSING,
-              "gave up after " + limit + " attempts to connect again (option reconnectAttempts)"),
-          true);
-      return;
-    }
-    long millis = backoff.nextMillis(ThreadLocalRandom.current().nextDouble());
-    loop.schedule(this::resolveAndReconnect, millis, TimeUnit.MILLISECONDS);
+  @Override
+  public boolean isLost() {
+    return state == Phase.LOST;
   }
 
-  /** Names are resolved on a thread of their own, since that may block. */
-  private void resolveAndReconnect() {
-    if (state != State.LOST) {
-      return;
-    }
-    Thread resolver =
-        new Thread(
-            () -> {
-              List<SocketAddress> addresses = endpoint.addresses();
-              execute(() -> reconnect(addresses));
-            },
-            "link-resolve");
-    resolver.setDaemon(true);
-    resolving = resolver;
-    resolver.start();
-  }
-
-  private void reconnect(List<SocketAddress> addresses) {
-    if (state != State.LOST) {
-      return;
-    }
-    if (addresses.isEmpty()) {
-      end(
-          new LinkException(
-              FaultCode.BROKER_FAILED,
-              settings.uri() + " has no broker any more: it has failed or was closed"),
-          true);
-      return;
-    }
-    var unused =
-        tries
-            .any(addresses)
-            .whenComplete(
-                (done, failure) -> {
-                  if (failure == null || state == State.ENDED) {
-                    return;
-                  }
-                  LinkException cause =
-                      Connector.failure("cannot connect", Connector.unwrap(failure));
-                  if (cause.isFinal() && cause.code() != FaultCode.CLIENT_ID_IN_USE) {
-                    end(cause, true);
-                  } else {
-                    LOG.info(
-                        "{}: attempt {} to connect again failed: {}",
-                        settings.uri(),
-                        backoff.attempts(),
-                        cause.getMessage());
-                    reconnectLater();
-                  }
-                });
+  @Override
+  public void giveUp(LinkException cause) {
+    end(cause, true);
   }
 
   private void end(LinkException cause, boolean failed) {
-    if (state == State.ENDED) {
+    if (state == Phase.ENDED) {
       return;
     }
-    state = State.ENDED;
+    state = Phase.ENDED;
+    story.ended(cause);
     tries.giveUp();
     publishing.fail(cause);
     requests.fail(cause);
@@ -395,6 +339,11 @@ final class NettyLink implements BrokerLink, Tries.Link {
   @Override
   public UUID id() {
     return id;
+  }
+
+  @Override
+  public LinkStatus status() {
+    return story.status();
   }
 
   @Override
@@ -466,7 +415,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
     CompletableFuture<Void> result = new CompletableFuture<>();
     asking.onLoopOrAfterIt(
         () -> {
-          if (state == State.ENDED) {
+          if (state == Phase.ENDED) {
             result.completeExceptionally(Asking.ended());
             return;
           }
@@ -493,7 +442,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
   public void pull(Frame.PullOne pull) {
     execute(
         () -> {
-          if (state == State.OPEN) {
+          if (state == Phase.OPEN) {
             writer.pull(pull);
           }
         });
@@ -503,7 +452,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
   public void acknowledge(List<Frame.Acked> acked) {
     execute(
         () -> {
-          if (state == State.OPEN) {
+          if (state == Phase.OPEN) {
             writer.acknowledge(acked);
           }
         });
@@ -514,7 +463,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
     execute(
         () -> {
           List<Frame.Acked> told = messages.get();
-          if (state == State.OPEN) {
+          if (state == Phase.OPEN) {
             writer.begun(sessionId, alone, told);
           }
         });
@@ -557,7 +506,7 @@ final class NettyLink implements BrokerLink, Tries.Link {
     if (!Uninterrupted.ended(gone, CLOSE_MILLIS)) {
       LOG.debug("{}: the channel did not close in {} ms", settings.uri(), CLOSE_MILLIS);
     }
-    for (Thread thread : new @Nullable Thread[] {resolving, computing}) {
+    for (Thread thread : new @Nullable Thread[] {reconnecting.resolving(), computing}) {
       if (thread != null && !Uninterrupted.join(thread, CLOSE_MILLIS)) {
         LOG.debug("{}: {} still runs after {} ms", settings.uri(), thread.getName(), CLOSE_MILLIS);
       }

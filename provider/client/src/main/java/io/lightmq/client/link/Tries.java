@@ -4,6 +4,8 @@ import io.lightmq.wire.entry.FaultCode;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -62,7 +64,20 @@ final class Tries {
   /** Connects to the first address that can be connected to. */
   CompletableFuture<@Nullable Void> any(List<SocketAddress> addresses) {
     giveUp();
-    return any(newest, addresses, 0);
+    return any(newest, ordered(addresses), 0);
+  }
+
+  /**
+   * As they are written, so that who has lost the second broker is back at the first; or in an
+   * order of their own each time, so that many clients spread over all of them.
+   */
+  private List<SocketAddress> ordered(List<SocketAddress> addresses) {
+    if (!settings.reconnect().randomize()) {
+      return addresses;
+    }
+    List<SocketAddress> shuffled = new ArrayList<>(addresses);
+    Collections.shuffle(shuffled, ThreadLocalRandom.current());
+    return shuffled;
   }
 
   /** Nobody waits for what is tried now. */
@@ -82,7 +97,7 @@ final class Tries {
 
   private CompletableFuture<@Nullable Void> until(
       int number, List<SocketAddress> addresses, long deadlineNanos) {
-    return any(number, addresses, 0)
+    return any(number, ordered(addresses), 0)
         .handle(
             (done, failure) -> {
               if (failure == null) {

@@ -1,5 +1,6 @@
 package io.lightmq.client.link;
 
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -37,14 +38,14 @@ public final class Uninterrupted {
   }
 
   /** Waits until a future has ended, one way or another; false if the time is over before. */
-  static boolean ended(CompletableFuture<?> future, long millis) {
+  public static boolean ended(CompletableFuture<?> future, long millis) {
     return waited(
         TimeUnit.MILLISECONDS.toNanos(millis),
         nanos -> {
           try {
             future.get(nanos, TimeUnit.NANOSECONDS);
             return true;
-          } catch (ExecutionException e) {
+          } catch (ExecutionException | CancellationException e) {
             return true;
           } catch (TimeoutException e) {
             return false;

@@ -54,4 +54,41 @@ class ClientUriTest {
         .message()
         .containsIgnoringCase("option " + name + " is given twice");
   }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "lightmq://a:1,b:2",
+        "lightmq://a:1,b:2/",
+        "lightmq://a:1,lightmq://b:2",
+        "failover:(lightmq://a:1,lightmq://b:2)",
+        "Failover:(LIGHTMQ://a:1/, lightmq://b:2/)",
+        "failover:lightmq://a:1,lightmq://b:2",
+        "(lightmq://a:1,b:2)"
+      })
+  void severalBrokersAreWrittenInAnyOfTheUsualForms(String uri) {
+    assertThat(ClientUri.parse(uri).location()).isEqualTo("lightmq://a:1,b:2");
+    assertThat(ClientUri.parse(uri + "?clientId=(c)").options()).containsEntry("clientId", "(c)");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "failover:(lightmq://a",
+        "failover:(lightmq://a?password=S3cret,lightmq://b)",
+        "failover:(lightmq://a?password=S3cret)",
+        "failover:(lightmq://a)x",
+        "failover:(failover:(lightmq://a))",
+        "failover:failover:lightmq://a",
+        "((lightmq://a))",
+        "lightmq://a,lightmqs://b?password=S3cret",
+        "failover:",
+        "failover:()"
+      })
+  void aListThatIsNoneIsRefusedWithoutItsSecrets(String uri) {
+    assertThatThrownBy(() -> ClientUri.parse(uri))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageNotContaining("S3cret");
+  }
 }

@@ -37,7 +37,7 @@ class PublishingTest {
             null,
             new LinkSettings.Timeouts(1_000, 20, 1_000),
             new LinkSettings.Batching(1 << 20, 1, 0),
-            new LinkSettings.Reconnect(true, 5, 5, -1, 0));
+            new LinkSettings.Reconnect(true, false, 5, 2, 5, -1, 0));
     Publishing publishing =
         new Publishing(settings, loop, UnpooledByteBufAllocator.DEFAULT, written::add);
     CompletableFuture<Void> lost =

@@ -82,7 +82,7 @@ class TriesTest {
         null,
         new LinkSettings.Timeouts(timeoutMillis, timeoutMillis, timeoutMillis),
         new LinkSettings.Batching(1 << 20, 1, 0),
-        new LinkSettings.Reconnect(true, delayMillis, delayMillis, -1, attempts));
+        new LinkSettings.Reconnect(true, false, delayMillis, 2, delayMillis, -1, attempts));
   }
 
   private BrokerLink open(LinkSettings settings) throws LinkException {
