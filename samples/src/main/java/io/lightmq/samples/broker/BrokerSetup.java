@@ -17,7 +17,8 @@ import java.util.stream.Stream;
  * @param port the port of the messaging protocol, on 127.0.0.1
  * @param adminPort the port of {@code /healthz} and {@code /metrics}, on 127.0.0.1
  * @param javaOptions options of the broker's Java machine, such as {@code -Xmx128m}
- * @param configuration more lines for the configuration file
+ * @param configuration more lines for the configuration file; those before its first section belong
+ *     to the listener
  */
 public record BrokerSetup(
     Path home,
@@ -80,17 +81,16 @@ public record BrokerSetup(
 
   String toml() {
     return """
-    [listener]
-    host = "127.0.0.1"
-    port = %d
-
     [http]
     host = "127.0.0.1"
     port = %d
 
+    [listener]
+    host = "127.0.0.1"
+    port = %d
     %s
     """
-        .formatted(port, adminPort, configuration);
+        .formatted(adminPort, port, configuration);
   }
 
   /** The server named by the system property lightmq.home, else the one this checkout has built. */
@@ -115,7 +115,8 @@ public record BrokerSetup(
             + "; build it or name it with -Dlightmq.home=DIRECTORY");
   }
 
-  private static int freePort() throws IOException {
+  /** A port that nobody listens on at the moment. */
+  public static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     }

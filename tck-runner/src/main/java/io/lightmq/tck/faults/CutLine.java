@@ -10,13 +10,19 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A way to the broker for one connection, which can be cut as a network does it. */
+/**
+ * A way to the broker for one connection, which can be cut as a network does it: at once, or so
+ * that what is sent stays on its way and neither side hears of it.
+ */
 final class CutLine implements AutoCloseable {
   private final ServerSocket door;
   private final int brokerPort;
   private final boolean lasting;
   private final List<Socket> sockets = new ArrayList<>();
   private boolean cut;
+  private boolean silentToBroker;
+  private boolean silentToClient;
+  private boolean heldSomething;
 
   /** Listens for a connection to be passed on to a port of this machine. */
   CutLine(int brokerPort) throws IOException {
@@ -43,6 +49,7 @@ final class CutLine implements AutoCloseable {
   /** Ends what is connected; nobody connects again. */
   synchronized void cut() {
     cut = true;
+    notifyAll();
     closed(door);
     sockets.forEach(CutLine::closed);
     sockets.clear();
@@ -102,6 +109,35 @@ final class CutLine implements AutoCloseable {
     return connections;
   }
 
+  /**
+   * From now on what goes in these directions stays on its way, until {@link #heal}; then it
+   * arrives, late, if the other side has not given up.
+   */
+  synchronized void silence(boolean toBroker, boolean toClient) {
+    silentToBroker = toBroker;
+    silentToClient = toClient;
+    heldSomething = false;
+  }
+
+  /** Everything goes on; whether something was held. */
+  synchronized boolean heal() {
+    silentToBroker = false;
+    silentToClient = false;
+    notifyAll();
+    return heldSomething;
+  }
+
+  private synchronized void pass(boolean toBroker) throws IOException {
+    try {
+      while ((toBroker ? silentToBroker : silentToClient) && !cut) {
+        heldSomething = true;
+        wait();
+      }
+    } catch (InterruptedException e) {
+      throw new IOException("interrupted", e);
+    }
+  }
+
   private synchronized void connect(Socket client, Socket broker) throws IOException {
     if (cut) {
       client.close();
@@ -112,17 +148,18 @@ final class CutLine implements AutoCloseable {
     sockets.add(broker);
     client.setTcpNoDelay(true);
     broker.setTcpNoDelay(true);
-    daemon("cut-line-to-broker", () -> pump(client, broker));
-    daemon("cut-line-to-client", () -> pump(broker, client));
+    daemon("cut-line-to-broker", () -> pump(client, broker, true));
+    daemon("cut-line-to-client", () -> pump(broker, client, false));
   }
 
-  private static void pump(Socket from, Socket to) {
+  private void pump(Socket from, Socket to, boolean toBroker) {
     try (from;
         to) {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       byte[] bytes = new byte[64 << 10];
       for (int count = in.read(bytes); count >= 0; count = in.read(bytes)) {
+        pass(toBroker);
         out.write(bytes, 0, count);
       }
     } catch (IOException e) {

@@ -113,6 +113,11 @@ final class Scenarios {
               "temporary queues made and deleted with -Xmx128m, heap flat (5)",
               call -> new TemporaryChurn(call.setup(), call.number(0, 5)).run()),
           new Scenario(
+              "--failover",
+              "ROUNDS [SEED]",
+              "a transacted pipeline over kills and cuts, three and one a round",
+              FailoverRounds::run),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",
