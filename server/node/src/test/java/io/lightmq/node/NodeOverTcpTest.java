@@ -176,6 +176,47 @@ class NodeOverTcpTest {
     }
   }
 
+  /** It was cut in silence, its link has come back, and now the network brings what it had said. */
+  @Test
+  void whatAnOldConnectionSaysBehindTheNewAttachOfItsLinkIsRefused() throws IOException {
+    TestClient old = attached(1);
+    long queue = old.producer("q");
+    old.publish(queue, 1, run(true, 10, 4), 4);
+    old.expect(Frame.Receipts.class);
+    old.consumer(1, "q");
+    old.send(new Frame.Pull(List.of(new Frame.PullOne(1, 1, 10, MIB, 5_000))));
+    List<Frame.Acked> hand = acknowledge(1, queue, old.expect(Frame.Deliver.class));
+    try (TestClient current = attached(2)) {
+      current.consumer(1, "q");
+      current.send(new Frame.Pull(List.of(new Frame.PullOne(1, 1, 10, MIB, 10_000))));
+      Frame.Deliver again = current.expect(Frame.Deliver.class);
+      assertThat(again.count()).isEqualTo(4);
+      try {
+        old.publish(queue, 2, run(true, 10, 1), 1);
+        old.send(
+            new Frame.Commit(
+                60,
+                1,
+                3,
+                List.of(new Frame.StagedRun(queue, true, 1, run(true, 10, 1))),
+                List.of()));
+        old.send(new Frame.Acknowledge(0, hand));
+        old.send(new Frame.Return(0, hand, true, "late"));
+        old.send(new Frame.Goodbye(FaultCode.OK, ""));
+      } catch (IOException e) {
+        // The broker has closed it already.
+      }
+      assertThatThrownBy(() -> old.expect(Frame.Ok.class)).isInstanceOf(IOException.class);
+      old.socket.close();
+      current.send(new Frame.Acknowledge(70, acknowledge(1, queue, again)));
+      current.expect(Frame.Ok.class); // all of it is still in its hands
+      current.publish(current.producer("q"), 2, run(true, 10, 1), 1);
+      current.expect(Frame.Receipts.class);
+      current.send(new Frame.Pull(List.of(new Frame.PullOne(1, 2, 10, MIB, 10_000))));
+      assertThat(current.expect(Frame.Deliver.class).count()).isOne();
+    }
+  }
+
   @Test
   void whatWasConfirmedIsThereAfterARestart() throws IOException {
     node.close();
