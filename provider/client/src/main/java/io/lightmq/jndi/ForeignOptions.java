@@ -209,7 +209,7 @@ final class ForeignOptions {
 
   private static String atTheBroker(String setting) {
     return "is a setting of the destination here, at the broker: lightmq destination set queue NAME"
-               + " "
+        + " "
         + setting;
   }
 

@@ -23,7 +23,10 @@ final class FilteredLines implements Lines {
     }
     this.ports = List.copyOf(ports);
     nft("add table inet " + TABLE);
-    nft("add chain inet " + TABLE + " every { type filter hook input priority 0 ; policy accept ; }");
+    nft(
+        "add chain inet "
+            + TABLE
+            + " every { type filter hook input priority 0 ; policy accept ; }");
     for (int line = 0; line < ports.size(); line++) {
       nft("add chain inet %s line%d".formatted(TABLE, line));
       for (String side : List.of("dport", "sport")) {
