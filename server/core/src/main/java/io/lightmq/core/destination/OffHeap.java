@@ -14,6 +14,9 @@ public final class OffHeap {
   private static final String PURPOSE = "destinations";
   static final int SLAB_BYTES = 48 << 10;
 
+  /** So many messages at least are touched ahead of those that are given out. */
+  public static final int TOUCHED_AHEAD = 256;
+
   private final Slabs.Source source =
       new Slabs.Source() {
         @Override
@@ -36,16 +39,29 @@ public final class OffHeap {
   /** How much of it views with keys may take. */
   final ViewBounds bounds;
 
+  /** How many messages at least are touched ahead of those that are given out. */
+  final int touchedAhead;
+
   private long usedBytes;
 
   /** Slabs come from and go back to here. */
   public OffHeap(DirectMemory memory) {
-    this(memory, ViewBounds.DEFAULT);
+    this(memory, TOUCHED_AHEAD);
+  }
+
+  /** The same with so many messages touched ahead. */
+  public OffHeap(DirectMemory memory, int touchedAhead) {
+    this(memory, ViewBounds.DEFAULT, touchedAhead);
   }
 
   OffHeap(DirectMemory memory, ViewBounds bounds) {
+    this(memory, bounds, TOUCHED_AHEAD);
+  }
+
+  private OffHeap(DirectMemory memory, ViewBounds bounds, int touchedAhead) {
     this.memory = memory;
     this.bounds = bounds;
+    this.touchedAhead = touchedAhead;
   }
 
   /** Bytes in use now. */

@@ -18,8 +18,8 @@ import java.io.IOException;
  */
 @OwnedBy("shard")
 final class TouchedSequences {
-  static final int LEAST_AHEAD = 256;
-  static final int MOST_AHEAD = 4_096;
+  /** The most that is asked for ahead, as a multiple of the least. */
+  static final int MOST_AHEAD = 16;
 
   private final Lane lane;
   private final OffHeap memory;
@@ -29,7 +29,7 @@ final class TouchedSequences {
   /** What is asked for and not durable. */
   private final SequenceSet requested;
 
-  private int ahead = LEAST_AHEAD;
+  private int ahead;
 
   /** Behind what was given last; or up to where nothing was free when somebody asked. */
   private long position;
@@ -55,6 +55,7 @@ final class TouchedSequences {
   TouchedSequences(Lane lane, OffHeap memory) {
     this.lane = lane;
     this.memory = memory;
+    this.ahead = memory.touchedAhead;
     this.touched = new SequenceSet(memory);
     this.flagged = new SequenceSet(memory);
     this.requested = new SequenceSet(memory);
@@ -171,12 +172,12 @@ final class TouchedSequences {
     if (given * 4 > partLeft) {
       grow();
     } else if (given * 32 < partLeft) {
-      ahead = Math.max(LEAST_AHEAD, ahead / 2);
+      ahead = Math.max(memory.touchedAhead, ahead / 2);
     }
   }
 
   private void grow() {
-    ahead = Math.min(MOST_AHEAD, ahead * 2);
+    ahead = Math.min(MOST_AHEAD * memory.touchedAhead, ahead * 2);
   }
 
   void flag() {

@@ -48,7 +48,7 @@ record Member(
     TurnTime time) {
 
   /** Opens a data directory, or begins one. Blocks. */
-  static Member open(BrokerSettings settings, Disk disk, Loops loops, Loop shard)
+  static Member open(BrokerSettings settings, Disk disk, Loops loops, Loop shard, int touchedAhead)
       throws IOException {
     DirectMemory memory = new DirectMemory();
     // First, so that a machine that cannot have it leaves the directory as it is.
@@ -71,7 +71,7 @@ record Member(
         Ballast.open(disk, settings.disk().ballastBytes()),
         memory,
         window,
-        new OffHeap(memory),
+        new OffHeap(memory, touchedAhead),
         new UnloggedStore(memory, settings.memory().unloggedBytes(), files),
         files,
         new TurnTime(loops.clock()));

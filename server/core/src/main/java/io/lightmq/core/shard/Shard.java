@@ -83,7 +83,7 @@ final class Shard implements ShardRunner.Home {
       CommandQueue queue,
       ShardSeams seams)
       throws IOException {
-    Member member = Member.open(wanted, disk, loops, loop);
+    Member member = Member.open(wanted, disk, loops, loop, seams.touchedAhead());
     Journal journal =
         seams.journals().make(disk, loops, wanted.journal(), member.identity().storeId());
     Shard shard = new Shard(member.within(journal.maxBatchBytes()), queue, seams, journal);

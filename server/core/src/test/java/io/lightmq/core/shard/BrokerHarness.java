@@ -125,6 +125,11 @@ public final class BrokerHarness implements AfterEachCallback {
     seams = seams.with(other);
   }
 
+  /** So many messages at least are touched ahead of those that are given out. */
+  public void touchedAhead(int messages) {
+    seams = seams.withTouchedAhead(messages);
+  }
+
   /** Messages have another door. */
   void landings(Landing.Maker other) {
     seams = seams.with(other);

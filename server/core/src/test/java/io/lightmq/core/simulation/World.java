@@ -79,6 +79,7 @@ final class World {
     harness.keepTime = true;
     harness.wallShiftMillis = random.nextInt(3_600_000);
     harness.wrap = disk -> plant.disk(new OverflowFaults(disk));
+    harness.touchedAhead(List.of(2, 8, 256).get((int) Math.floorMod(seed, 3L)));
     plant.prepare(harness);
   }
 
