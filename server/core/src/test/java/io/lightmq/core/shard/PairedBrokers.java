@@ -87,7 +87,7 @@ public final class PairedBrokers {
     }
 
     void noteNumbers() {
-      if (broker.life() == Life.LEADING) {
+      if (broker.life() == Life.LEADING || this == leader) { // a leader may be closing
         StatePicture.of(broker.state(), 0)
             .lastNumbers()
             .forEach((link, last) -> mostNumbers.merge(link, last, Math::max));
@@ -190,6 +190,7 @@ public final class PairedBrokers {
     Node leaving = leader();
     changes++;
     Node leaves = closing.nextInt(3) == 0 ? nodes.get(closing.nextInt(nodes.size())) : null;
+    leaving.noteNumbers();
     CompletableFuture<Void> stopped = leaves == null ? null : leaves.broker.stop();
     for (int i = leaves == null ? 0 : closing.nextInt(40); i > 0; i--) {
       of.loops.step();
