@@ -90,8 +90,9 @@ final class Copy {
     mostFailures = 0;
   }
 
-  /** It comes again although its acknowledgement was sent. */
+  /** It comes again although its acknowledgement was sent, perhaps in a commit that is refused. */
   void cameAgain() {
+    mostFailures += transaction == null ? 0 : 1;
     asked = false;
     acknowledged = false;
     acknowledgedDurably = false;

@@ -11,6 +11,9 @@ final class Followed {
     /** When an acknowledgement of it was sent that was confirmed, by the wall clock. */
     @Nullable Long acknowledgedMillis;
 
+    /** And to which life of the broker. */
+    int askedEra;
+
     /** That is forgotten with the process, or with the power. */
     boolean inMemory;
 

@@ -238,6 +238,7 @@ final class Ledger {
       // A commit of before a crash is answered, and the keys in memory went with the process.
       boolean forgotten = inMemory && copy.asked && copy.askedEra != world.era();
       key.acknowledgedMillis = forgotten ? null : Long.valueOf(askedMillis);
+      key.askedEra = copy.askedEra;
       key.inMemory = inMemory;
       key.durably = durably;
       key.asked = true;

@@ -21,7 +21,8 @@ final class OnceByKey implements Oracle {
     }
     Followed.Key key = arrival.followed().key(text);
     Long since = key.acknowledgedMillis;
-    if (since != null && world.wallMillis() - since < WINDOW_MILLIS) {
+    // What was forgotten at some time of the clock does not come back when the clock steps back.
+    if (since != null && world.latestWallMillis(key.askedEra) - since < WINDOW_MILLIS) {
       throw violated(arrival + " comes although its key was acknowledged at " + since);
     }
     if (arrival.alive() && key.held != null && key.held != arrival.copy()) {
