@@ -30,6 +30,7 @@ class LinesTest {
     accepted = broker.accept();
     client.setSoTimeout(10_000);
     accepted.setSoTimeout(10_000);
+    passes(client, accepted); // the line knows of the connection now
   }
 
   @AfterEach
