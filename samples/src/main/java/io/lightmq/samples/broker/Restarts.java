@@ -30,6 +30,7 @@ public final class Restarts {
 
   private static final int SENDERS = 2;
   private static final long PAUSE_MILLIS = 10;
+  private static final int WORK = 20;
   private static final int MOST_APART_MILLIS = 1_500;
   private static final long LIMIT_SECONDS = 90;
 
@@ -73,6 +74,7 @@ public final class Restarts {
       }
       try {
         for (int restart = 1; restart <= restarts; restart++) {
+          awaitWork();
           Thread.sleep(random.nextInt(MOST_APART_MILLIS));
           broker.kill();
           broker = BrokerProcess.start(setup);
@@ -91,6 +93,15 @@ public final class Restarts {
       return well;
     } finally {
       broker.kill();
+    }
+  }
+
+  /** A broker that is killed before anybody reaches it is one long outage, not a restart. */
+  private void awaitWork() throws InterruptedException {
+    int wanted = sent.get() + WORK;
+    long limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+    while (sent.get() < wanted && System.nanoTime() - limitNanos < 0) {
+      Thread.sleep(PAUSE_MILLIS);
     }
   }
 
