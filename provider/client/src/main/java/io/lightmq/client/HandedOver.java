@@ -100,7 +100,18 @@ final class HandedOver {
    * @param ended whether the session's close has taken everything before
    * @param stale whether a connection was lost since: then {@code open} comes again as well
    */
-  record Taken(List<Arrived> open, boolean isLost, boolean ended, BooleanSupplier stale) {}
+  record Taken(List<Arrived> open, boolean isLost, boolean ended, BooleanSupplier stale) {
+    /** Both in one, in this order. */
+    static Taken of(Taken first, Taken second) {
+      List<Arrived> open = new ArrayList<>(first.open());
+      open.addAll(second.open());
+      return new Taken(
+          open,
+          first.isLost() || second.isLost(),
+          first.ended() || second.ended(),
+          () -> first.stale().getAsBoolean() || second.stale().getAsBoolean());
+    }
+  }
 
   /** Takes everything. */
   Taken take() {

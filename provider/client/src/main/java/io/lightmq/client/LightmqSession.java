@@ -50,6 +50,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final int id;
   private final Messages messages;
   private final Inbox inbox;
+  private final CurrentUnit units;
   private final SessionSender sender;
   private final Completions completions;
   private final SessionConsumers consumers;
@@ -73,21 +74,23 @@ final class LightmqSession implements QueueSession, TopicSession {
     this.browsers = new SessionBrowsers(connection, id, messages);
     this.completions =
         new Completions(name + "-sent", settings.link(), refusals, connection::isInListener);
+    this.units =
+        mode == AckMode.TRANSACTED ? CurrentUnit.local(link, id, inbox) : CurrentUnit.none();
     this.sender =
         new SessionSender(
             settings,
             link,
             id,
-            mode == AckMode.TRANSACTED,
+            units,
             messages,
             connection.destinations(),
             connection.messageNumbers(),
             completions,
             refusals,
             this::transaction);
-    this.settling = new Settling(mode, link, id, inbox, sender, refusals);
+    this.settling = new Settling(mode, link, id, inbox, units, refusals);
     this.ending =
-        new SessionEnd(this, connection, inbox, completions, refusals, consumers, browsers);
+        new SessionEnd(this, connection, inbox, completions, units, refusals, consumers, browsers);
   }
 
   /** The name of the current transaction, unique among all links. */

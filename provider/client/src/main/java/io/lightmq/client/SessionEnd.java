@@ -13,6 +13,7 @@ final class SessionEnd {
   private final LightmqConnection connection;
   private final Inbox inbox;
   private final Completions completions;
+  private final CurrentUnit units;
   private final Refusals refusals;
   private final SessionConsumers consumers;
   private final SessionBrowsers browsers;
@@ -25,6 +26,7 @@ final class SessionEnd {
       LightmqConnection connection,
       Inbox inbox,
       Completions completions,
+      CurrentUnit units,
       Refusals refusals,
       SessionConsumers consumers,
       SessionBrowsers browsers) {
@@ -32,6 +34,7 @@ final class SessionEnd {
     this.connection = connection;
     this.inbox = inbox;
     this.completions = completions;
+    this.units = units;
     this.refusals = refusals;
     this.consumers = consumers;
     this.browsers = browsers;
@@ -105,7 +108,9 @@ final class SessionEnd {
     } finally {
       try {
         completions.close();
-        inbox.giveBackLast(refusals.take() == null);
+        boolean counted = refusals.take() == null;
+        units.endLast(counted); // before what waits behind what it has acknowledged
+        inbox.giveBackLast(counted);
         consumers.forget();
         browsers.forget();
       } finally {
