@@ -29,6 +29,11 @@ final class CurrentUnit {
     return now;
   }
 
+  /** Works in another one from now on, or in none. */
+  void set(@Nullable UnitOfWork unit) {
+    now = unit;
+  }
+
   /** The session is closed, and a transaction that is open rolled back. */
   void endLast(boolean attempted) {
     UnitOfWork open = now;

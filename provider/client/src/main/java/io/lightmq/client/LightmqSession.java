@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * A session: one thread's view of a connection; {@link Inbox} receives, {@link SessionSender}
  * sends.
  */
-final class LightmqSession implements QueueSession, TopicSession {
+sealed class LightmqSession implements QueueSession, TopicSession permits LightmqXaSession {
   private static final AtomicInteger STARTED = new AtomicInteger();
 
   private final LightmqConnection connection;
@@ -90,7 +90,7 @@ final class LightmqSession implements QueueSession, TopicSession {
             this::transaction);
     this.settling = new Settling(mode, link, id, inbox, units, refusals);
     this.ending =
-        new SessionEnd(this, connection, inbox, completions, units, refusals, consumers, browsers);
+        new SessionEnd(this, connection, inbox, completions, refusals, consumers, browsers);
   }
 
   /** The name of the current transaction, unique among all links. */
@@ -148,8 +148,25 @@ final class LightmqSession implements QueueSession, TopicSession {
     return id;
   }
 
+  BrokerLink link() {
+    return link;
+  }
+
   Inbox inbox() {
     return inbox;
+  }
+
+  CurrentUnit units() {
+    return units;
+  }
+
+  Settling settling() {
+    return settling;
+  }
+
+  /** It is closed: a transaction that is open is rolled back. */
+  void endWork(boolean attempted) {
+    units.endLast(attempted);
   }
 
   SessionSender sender() {
@@ -461,7 +478,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public boolean getTransacted() throws JMSException {
     requireOpen();
-    return mode == AckMode.TRANSACTED;
+    return mode.isTransacted();
   }
 
   @Override

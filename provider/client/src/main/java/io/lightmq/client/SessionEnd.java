@@ -13,7 +13,6 @@ final class SessionEnd {
   private final LightmqConnection connection;
   private final Inbox inbox;
   private final Completions completions;
-  private final CurrentUnit units;
   private final Refusals refusals;
   private final SessionConsumers consumers;
   private final SessionBrowsers browsers;
@@ -26,7 +25,6 @@ final class SessionEnd {
       LightmqConnection connection,
       Inbox inbox,
       Completions completions,
-      CurrentUnit units,
       Refusals refusals,
       SessionConsumers consumers,
       SessionBrowsers browsers) {
@@ -34,7 +32,6 @@ final class SessionEnd {
     this.connection = connection;
     this.inbox = inbox;
     this.completions = completions;
-    this.units = units;
     this.refusals = refusals;
     this.consumers = consumers;
     this.browsers = browsers;
@@ -109,7 +106,7 @@ final class SessionEnd {
       try {
         completions.close();
         boolean counted = refusals.take() == null;
-        units.endLast(counted); // before what waits behind what it has acknowledged
+        session.endWork(counted); // before what waits behind what it has acknowledged
         inbox.giveBackLast(counted);
         consumers.forget();
         browsers.forget();

@@ -97,7 +97,7 @@ final class Settling {
 
   /** Gives back what is not acknowledged; section 6.2.10 of the specification. */
   void recover() throws JMSException {
-    if (mode == AckMode.TRANSACTED) {
+    if (mode.isTransacted()) {
       throw JmsFaults.illegalState("a transacted session cannot recover; use rollback");
     }
     if (mode == AckMode.NONE) {
@@ -154,7 +154,7 @@ final class Settling {
    * received comes again, as after a rollback; if there was no room for it this returns a little
    * later, see {@link RefusalPause}.
    */
-  private void end(UnitOfWork unit, Ending ending) throws JMSException {
+  void end(UnitOfWork unit, Ending ending) throws JMSException {
     UnitOfWork.Rest rest = unit.takeRest();
     HandedOver.Taken taken = rest.received();
     JMSException failure = unit.failure();
@@ -271,6 +271,11 @@ final class Settling {
   void rollback() throws JMSException {
     transaction.incrementAndGet();
     rollback(units.end(), refusals.take());
+  }
+
+  /** Gives back what was done in a branch. */
+  void drop(UnitOfWork unit) throws JMSException {
+    rollback(unit, refusals.take());
   }
 
   private void rollback(UnitOfWork unit, @Nullable JMSException refusal) throws JMSException {

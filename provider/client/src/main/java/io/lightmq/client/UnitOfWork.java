@@ -40,7 +40,11 @@ final class UnitOfWork {
   private List<BrokerLink.Staged> sends = new ArrayList<>();
   private long bytes;
   private boolean acknowledgedAhead;
-  private HandedOver.@Nullable Taken lost;
+  private boolean entered = true;
+
+  /** What was received before the session left it, or before it failed. */
+  private HandedOver.Taken before = HandedOver.Taken.NOTHING;
+
   private @Nullable JMSException failure;
 
   UnitOfWork(BrokerLink link, int sessionId, Inbox inbox, KeptPart kept) {
@@ -117,15 +121,62 @@ final class UnitOfWork {
         cause);
   }
 
+  /** The session works in it again. */
+  synchronized void enter() {
+    entered = true;
+    inbox.handedOver().enter();
+  }
+
+  /** The session works in it no more, for a while or for good. */
+  synchronized void leave() {
+    entered = false;
+    before = HandedOver.Taken.of(before, inbox.handedOver().leave());
+  }
+
+  /** Whether nothing was done in it that the broker does not keep already. */
+  synchronized boolean isDone() {
+    return sends.isEmpty() && before.open().isEmpty() && !before.isLost() && failure == null;
+  }
+
+  /** Has the broker keep all of it, so that another session can end it. */
+  synchronized void stageAll() throws JMSException {
+    requireGoing();
+    stage(stageable());
+    if (!sends.isEmpty()) {
+      throw JmsFaults.of(
+          FaultCode.TRANSACTION_TOO_LARGE,
+          "the transaction has messages for temporary destinations of several connections",
+          null);
+    }
+  }
+
+  private HandedOver.Taken takeReceived() throws JMSException {
+    HandedOver.Taken taken = before;
+    before = HandedOver.Taken.NOTHING;
+    if (!entered) {
+      return taken;
+    }
+    HandedOver.Taken now = inbox.take();
+    return taken.open().isEmpty() && !taken.isLost() ? now : HandedOver.Taken.of(taken, now);
+  }
+
+  private void putBack(HandedOver.Taken taken) {
+    if (entered) {
+      inbox.untake(taken);
+    } else {
+      before = taken;
+    }
+  }
+
   /** Has the broker keep these sends, and what was received so far. */
   private void stage(List<BrokerLink.Staged> batch) throws JMSException {
-    HandedOver.Taken taken = inbox.take();
+    HandedOver.Taken taken = takeReceived();
     if (taken.isLost()) {
       fails(Settling.comeAgain("the transaction had received messages"), taken);
     }
     List<Frame.Acked> places = Arrived.places(taken.open());
     if (items(places) > MAX_PLACES) {
-      inbox.untake(taken);
+      putBack(taken);
       taken = new HandedOver.Taken(List.of(), false, false, taken.stale());
       places = List.of();
     }
@@ -139,7 +190,7 @@ final class UnitOfWork {
           || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, e)) {
         fails(e, taken);
       }
-      inbox.untake(taken);
+      putBack(taken);
       throw e;
     }
     acknowledgedAhead |= !places.isEmpty();
@@ -156,7 +207,7 @@ final class UnitOfWork {
   /** It cannot be committed any more: nothing of it is kept here but what has to go back. */
   private void fails(JMSException cause, HandedOver.Taken taken) throws JMSException {
     failure = cause;
-    lost = taken;
+    before = taken;
     sends = new ArrayList<>();
     bytes = 0;
     throw rolledBack(cause);
@@ -179,12 +230,9 @@ final class UnitOfWork {
 
   /** Takes the rest, for what ends it. */
   synchronized Rest takeRest() throws JMSException {
-    HandedOver.Taken received = inbox.take();
-    HandedOver.Taken before = lost;
-    Rest rest = new Rest(sends, before == null ? received : HandedOver.Taken.of(before, received));
+    Rest rest = new Rest(sends, takeReceived());
     sends = new ArrayList<>();
     bytes = 0;
-    lost = null;
     return rest;
   }
 

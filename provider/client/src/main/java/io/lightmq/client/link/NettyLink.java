@@ -48,7 +48,7 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
   private final LinkWriter writer;
   private final Asking asking;
   private final Places places;
-  private final Settlements settlements;
+  private final LinkTransactions transactions;
   private final OpenThings things = new OpenThings();
   private final Opening opening;
   private final Backoff backoff;
@@ -84,7 +84,7 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
-    this.settlements = new Settlements(asking, publishing);
+    this.transactions = new LinkTransactions(asking, publishing);
     this.opening =
         new Opening(asking, things, publishing, writer, settings.timeouts().requestMillis());
     this.backoff = new Backoff(settings.reconnect());
@@ -433,12 +433,12 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
       BooleanSupplier stale,
       Frame.@Nullable Part staged,
       @Nullable Xid prepared) {
-    return settlements.commit(new Item.Commit(sessionId, sends, acked, staged, prepared), stale);
+    return transactions.commit(new Item.Commit(sessionId, sends, acked, staged, prepared), stale);
   }
 
   @Override
   public CompletableFuture<Void> decide(Xid xid, BranchDecision decision) {
-    return settlements.decide(new Item.Decide(xid, decision));
+    return transactions.decide(new Item.Decide(xid, decision));
   }
 
   @Override
@@ -448,22 +448,22 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
       List<Frame.Acked> acked,
       BooleanSupplier stale,
       Frame.Part part) {
-    return settlements.stage(sessionId, sends, acked, stale, part);
+    return transactions.stage(sessionId, sends, acked, stale, part);
   }
 
   @Override
   public long nextTransaction() {
-    return settlements.nextTransaction();
+    return transactions.nextTransaction();
   }
 
   @Override
   public CompletableFuture<Void> abandon(Branch branch, boolean attempted) {
-    return settlements.abandon(branch, attempted);
+    return transactions.abandon(branch, attempted);
   }
 
   @Override
   public CompletableFuture<Frame.Recovered> recover(@Nullable Xid after) {
-    return settlements.recover(after);
+    return transactions.recover(after);
   }
 
   @Override

@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  * The way of transactions from any thread to the loop: what settles one has a number and survives
  * the loss of the connection, what is staged of one does not.
  */
-final class Settlements {
+final class LinkTransactions {
   private final Asking asking;
   private final Publishing publishing;
   private final AtomicLong lastTransaction = new AtomicLong();
 
-  Settlements(Asking asking, Publishing publishing) {
+  LinkTransactions(Asking asking, Publishing publishing) {
     this.asking = asking;
     this.publishing = publishing;
   }
