@@ -11,7 +11,9 @@ enum AckMode {
   DUPS_OK(Session.DUPS_OK_ACKNOWLEDGE),
   TRANSACTED(Session.SESSION_TRANSACTED),
   NONE(LightmqJms.NO_ACKNOWLEDGE),
-  INDIVIDUAL(LightmqJms.INDIVIDUAL_ACKNOWLEDGE);
+  INDIVIDUAL(LightmqJms.INDIVIDUAL_ACKNOWLEDGE),
+  /** With the branch that the session works in; outside of any, as in mode AUTO. */
+  XA(Session.SESSION_TRANSACTED);
 
   private final int code;
 
@@ -24,9 +26,14 @@ enum AckMode {
     return code;
   }
 
-  /** Whether the application says when. */
+  /** Whether the application says when, or whoever decides its transactions. */
   boolean isExplicit() {
-    return this == CLIENT || this == TRANSACTED || this == INDIVIDUAL;
+    return this == CLIENT || this == TRANSACTED || this == INDIVIDUAL || this == XA;
+  }
+
+  /** Whether all that the session does is part of transactions. */
+  boolean isTransacted() {
+    return this == TRANSACTED || this == XA;
   }
 
   /** Whether {@code Message.acknowledge} does anything. */

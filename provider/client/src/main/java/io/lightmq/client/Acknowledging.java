@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The acknowledgements that a session sends by itself: in mode AUTO at once, in mode DUPS_OK
- * {@value #LAZY_MESSAGES} together or after {@value #LAZY_MILLIS} ms. Guarded by its gate's lock.
+ * The acknowledgements that a session sends by itself: in mode AUTO, and in mode XA outside of any
+ * branch, at once, in mode DUPS_OK {@value #LAZY_MESSAGES} together or after {@value #LAZY_MILLIS}
+ * ms. Guarded by its gate's lock.
  */
 final class Acknowledging {
   private static final int LAZY_MESSAGES = 500;
@@ -29,7 +30,7 @@ final class Acknowledging {
     if (mode == AckMode.NONE) {
       return;
     }
-    if (mode == AckMode.AUTO) {
+    if (mode == AckMode.AUTO || mode == AckMode.XA) {
       link.acknowledge(Arrived.places(List.of(message)));
       return;
     }

@@ -21,6 +21,7 @@ final class HandedOver {
   private final AckMode mode;
   private final Gate gate;
   private Collection<Arrived> open;
+  private boolean outside;
   private boolean someLost;
   private final LinkedHashSet<Arrived> lostOnes = new LinkedHashSet<>();
 
@@ -34,6 +35,28 @@ final class HandedOver {
     this.mode = mode;
     this.gate = gate;
     this.open = none();
+    this.outside = mode == AckMode.XA;
+  }
+
+  /** Whether what is handed over waits for a word on it; with the gate's lock held. */
+  boolean keeps() {
+    gate.checkHeld();
+    return mode.isExplicit() && !outside;
+  }
+
+  /** From now on the session works in a branch, in mode XA. */
+  void enter() {
+    gate.change(() -> outside = false);
+  }
+
+  /** From now on the session works in no branch any more; what it has received in it. */
+  Taken leave() {
+    return gate.look(
+        () -> {
+          Taken taken = take();
+          outside = true;
+          return taken;
+        });
   }
 
   private Collection<Arrived> none() {
@@ -53,7 +76,7 @@ final class HandedOver {
    */
   boolean add(Arrived message, int lossesBefore) {
     gate.checkHeld();
-    if (!mode.isExplicit()) {
+    if (!keeps()) {
       return true;
     }
     boolean there = losses.get() == lossesBefore;
@@ -100,7 +123,21 @@ final class HandedOver {
    * @param ended whether the session's close has taken everything before
    * @param stale whether a connection was lost since: then {@code open} comes again as well
    */
-  record Taken(List<Arrived> open, boolean isLost, boolean ended, BooleanSupplier stale) {}
+  record Taken(List<Arrived> open, boolean isLost, boolean ended, BooleanSupplier stale) {
+    /** Nothing. */
+    static final Taken NOTHING = new Taken(List.of(), false, false, () -> false);
+
+    /** Both in one, in this order. */
+    static Taken of(Taken first, Taken second) {
+      List<Arrived> open = new ArrayList<>(first.open());
+      open.addAll(second.open());
+      return new Taken(
+          open,
+          first.isLost() || second.isLost(),
+          first.ended() || second.ended(),
+          () -> first.stale().getAsBoolean() || second.stale().getAsBoolean());
+    }
+  }
 
   /** Takes everything. */
   Taken take() {

@@ -310,7 +310,7 @@ final class Inbox {
               if (gate.isOver() || consumer.closed) {
                 return false;
               }
-              if (mode.isExplicit()) {
+              if (handedOver.keeps()) {
                 settled[0] = !handedOver.add(message, next.losses());
                 begun.handedOver(message, false);
               } else {
@@ -354,6 +354,11 @@ final class Inbox {
     // A connection consumer's messages are in flight to its own session in the broker.
     message.consumer().inbox().begun.handedOver(message, true);
     return handedOver.lossFromNow();
+  }
+
+  /** What is handed over and not settled. */
+  HandedOver handedOver() {
+    return handedOver;
   }
 
   /** A listener has done its message; with the gate's lock held. */
@@ -438,14 +443,13 @@ final class Inbox {
         over.add(message.consumer());
       }
     }
-    if (over.isEmpty()) {
-      return;
+    if (!over.isEmpty()) {
+      gate.change(
+          () -> {
+            consumers.removeAll(over);
+            acknowledging.flush();
+          });
     }
-    gate.change(
-        () -> {
-          consumers.removeAll(over);
-          acknowledging.flush();
-        });
     over.forEach(ConsumerQueue::detach);
   }
 
@@ -566,17 +570,15 @@ final class Inbox {
    */
   void end() {
     List<Arrived> waiting = new ArrayList<>();
-    BooleanSupplier stale;
-    gate.lock();
-    try {
-      gate.end();
-      acknowledging.flush();
-      consumers.forEach(consumer -> waiting.addAll(consumer.drain()));
-      stale = handedOver.lossFromNow();
-      gate.signal();
-    } finally {
-      gate.unlock();
-    }
+    BooleanSupplier stale =
+        gate.look(
+            () -> {
+              gate.end();
+              acknowledging.flush();
+              consumers.forEach(consumer -> waiting.addAll(consumer.drain()));
+              gate.signal();
+              return handedOver.lossFromNow();
+            });
     returns.unattempted(waiting, stale);
     unattempted(listening.takeLoaded());
   }

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection: sessions over one link. What a factory makes can be cast to it for {@link #state}.
  */
-public final class LightmqConnection implements QueueConnection, TopicConnection {
+public sealed class LightmqConnection implements QueueConnection, TopicConnection
+    permits LightmqXaConnection {
   private record Route(ConsumerQueue queue, Inbox inbox) {}
 
   private final ClientSettings settings;
@@ -53,7 +54,7 @@ public final class LightmqConnection implements QueueConnection, TopicConnection
   private volatile @Nullable LinkException failure;
   private final ExceptionTeller exceptions = new ExceptionTeller();
 
-  private LightmqConnection(ClientSettings settings, Domain domain) throws JMSException {
+  LightmqConnection(ClientSettings settings, Domain domain) throws JMSException {
     this.settings = settings;
     this.domain = domain;
     this.clientId = settings.link().clientId();
@@ -77,6 +78,10 @@ public final class LightmqConnection implements QueueConnection, TopicConnection
 
   ClientSettings settings() {
     return settings;
+  }
+
+  Domain domain() {
+    return domain;
   }
 
   BrokerLink link() {
@@ -235,7 +240,11 @@ public final class LightmqConnection implements QueueConnection, TopicConnection
 
   LightmqSession openSession(AckMode mode, Domain kind) throws JMSException {
     requireOpen();
-    LightmqSession session = new LightmqSession(this, kind, mode);
+    return opened(new LightmqSession(this, kind, mode));
+  }
+
+  /** Takes in a session that was opened; closes it if the connection is closed meanwhile. */
+  <S extends LightmqSession> S opened(S session) throws JMSException {
     synchronized (this) {
       if (!closing.isClosed()) {
         if (closing.hasBegun()) {

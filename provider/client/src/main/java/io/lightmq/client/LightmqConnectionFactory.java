@@ -10,6 +10,12 @@ import jakarta.jms.QueueConnectionFactory;
 import jakarta.jms.Session;
 import jakarta.jms.TopicConnection;
 import jakarta.jms.TopicConnectionFactory;
+import jakarta.jms.XAConnection;
+import jakarta.jms.XAJMSContext;
+import jakarta.jms.XAQueueConnection;
+import jakarta.jms.XAQueueConnectionFactory;
+import jakarta.jms.XATopicConnection;
+import jakarta.jms.XATopicConnectionFactory;
 import javax.naming.Reference;
 import javax.naming.Referenceable;
 import javax.naming.StringRefAddr;
@@ -17,12 +23,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes connections to a broker: the factory of Jakarta Messaging 3.1, section 6.1, in its general
- * form and in those for queues and topics. Set up by a URI such as {@code
- * lightmq://host:7654,host2:7654?clientId=billing} and by setters; wrong options are told at once.
- * Safe for many threads once set up.
+ * form, in those for queues and topics, and in those for distributed transactions. Set up by a URI
+ * such as {@code lightmq://host:7654,host2:7654?clientId=billing} and by setters; wrong options are
+ * told at once. Safe for many threads once set up.
  */
 public final class LightmqConnectionFactory extends FactoryOptions
-    implements ConnectionFactory, QueueConnectionFactory, TopicConnectionFactory, Referenceable {
+    implements ConnectionFactory,
+        QueueConnectionFactory,
+        TopicConnectionFactory,
+        XAQueueConnectionFactory,
+        XATopicConnectionFactory,
+        Referenceable {
   private static final long serialVersionUID = 2L;
 
   /** For the broker on this machine. */
@@ -51,9 +62,17 @@ public final class LightmqConnectionFactory extends FactoryOptions
   }
 
   private LightmqConnection open(ClientSettings settings, Domain domain) throws JMSException {
+    return checked(() -> LightmqConnection.open(settings, domain));
+  }
+
+  private LightmqXaConnection openXa(ClientSettings settings, Domain domain) throws JMSException {
+    return checked(() -> new LightmqXaConnection(settings, domain));
+  }
+
+  private static <C> C checked(Unchecked.Call<C> open) throws JMSException {
     try {
       NettyPresent.check();
-      return LightmqConnection.open(settings, domain);
+      return open.call();
     } catch (LinkageError e) {
       throw NettyPresent.unfit(e);
     }
@@ -139,6 +158,61 @@ public final class LightmqConnectionFactory extends FactoryOptions
     LightmqConnection connection = open(settings);
     try {
       return LightmqContext.first(connection, sessionMode);
+    } catch (JMSException | RuntimeException e) {
+      connection.close();
+      throw e;
+    }
+  }
+
+  // ---- for distributed transactions ----
+
+  @Override
+  public XAConnection createXAConnection() throws JMSException {
+    return openXa(checkedSettings(), Domain.UNIFIED);
+  }
+
+  @Override
+  public XAConnection createXAConnection(@Nullable String user, @Nullable String userPassword)
+      throws JMSException {
+    return openXa(settings(user, userPassword), Domain.UNIFIED);
+  }
+
+  @Override
+  public XAQueueConnection createXAQueueConnection() throws JMSException {
+    return openXa(checkedSettings(), Domain.QUEUE);
+  }
+
+  @Override
+  public XAQueueConnection createXAQueueConnection(
+      @Nullable String user, @Nullable String userPassword) throws JMSException {
+    return openXa(settings(user, userPassword), Domain.QUEUE);
+  }
+
+  @Override
+  public XATopicConnection createXATopicConnection() throws JMSException {
+    return openXa(checkedSettings(), Domain.TOPIC);
+  }
+
+  @Override
+  public XATopicConnection createXATopicConnection(
+      @Nullable String user, @Nullable String userPassword) throws JMSException {
+    return openXa(settings(user, userPassword), Domain.TOPIC);
+  }
+
+  @Override
+  public XAJMSContext createXAContext() {
+    return Unchecked.get(() -> xaContext(checkedSettings()));
+  }
+
+  @Override
+  public XAJMSContext createXAContext(@Nullable String user, @Nullable String userPassword) {
+    return Unchecked.get(() -> xaContext(settings(user, userPassword)));
+  }
+
+  private XAJMSContext xaContext(ClientSettings settings) throws JMSException {
+    LightmqXaConnection connection = openXa(settings, Domain.UNIFIED);
+    try {
+      return new LightmqXaContext(connection);
     } catch (JMSException | RuntimeException e) {
       connection.close();
       throw e;

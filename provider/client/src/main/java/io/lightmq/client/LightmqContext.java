@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * A session and its connection in one object; the last context of a connection closes it. What a
  * factory makes can be cast to it for {@link #state}.
  */
-public final class LightmqContext implements JMSContext {
+public sealed class LightmqContext implements JMSContext permits LightmqXaContext {
   private final LightmqConnection connection;
   private final AtomicInteger sharers;
   private final LightmqSession session;
@@ -38,9 +38,13 @@ public final class LightmqContext implements JMSContext {
 
   private LightmqContext(LightmqConnection connection, AtomicInteger sharers, int mode)
       throws JMSException {
+    this(connection, sharers, connection.openSession(AckMode.of(mode), Domain.UNIFIED));
+  }
+
+  LightmqContext(LightmqConnection connection, AtomicInteger sharers, LightmqSession session) {
     this.connection = connection;
     this.sharers = sharers;
-    this.session = connection.openSession(AckMode.of(mode), Domain.UNIFIED);
+    this.session = session;
   }
 
   /** The first context of a connection. */

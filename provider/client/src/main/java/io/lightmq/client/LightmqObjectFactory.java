@@ -57,7 +57,10 @@ public final class LightmqObjectFactory implements ObjectFactory {
           LightmqConnectionFactory.class.getName(),
           "jakarta.jms.ConnectionFactory",
           "jakarta.jms.QueueConnectionFactory",
-          "jakarta.jms.TopicConnectionFactory");
+          "jakarta.jms.TopicConnectionFactory",
+          "jakarta.jms.XAConnectionFactory",
+          "jakarta.jms.XAQueueConnectionFactory",
+          "jakarta.jms.XATopicConnectionFactory");
   private static final Set<String> QUEUE_TYPES =
       Set.of(LightmqQueue.class.getName(), "jakarta.jms.Queue");
   private static final Set<String> TOPIC_TYPES =

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * A session: one thread's view of a connection; {@link Inbox} receives, {@link SessionSender}
  * sends.
  */
-final class LightmqSession implements QueueSession, TopicSession {
+sealed class LightmqSession implements QueueSession, TopicSession permits LightmqXaSession {
   private static final AtomicInteger STARTED = new AtomicInteger();
 
   private final LightmqConnection connection;
@@ -50,6 +50,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   private final int id;
   private final Messages messages;
   private final Inbox inbox;
+  private final CurrentUnit units;
   private final SessionSender sender;
   private final Completions completions;
   private final SessionConsumers consumers;
@@ -73,19 +74,21 @@ final class LightmqSession implements QueueSession, TopicSession {
     this.browsers = new SessionBrowsers(connection, id, messages);
     this.completions =
         new Completions(name + "-sent", settings.link(), refusals, connection::isInListener);
+    this.units =
+        mode == AckMode.TRANSACTED ? CurrentUnit.local(link, id, inbox) : CurrentUnit.none();
     this.sender =
         new SessionSender(
             settings,
             link,
             id,
-            mode == AckMode.TRANSACTED,
+            units,
             messages,
             connection.destinations(),
             connection.messageNumbers(),
             completions,
             refusals,
             this::transaction);
-    this.settling = new Settling(mode, link, id, inbox, sender, refusals);
+    this.settling = new Settling(mode, link, id, inbox, units, refusals);
     this.ending =
         new SessionEnd(this, connection, inbox, completions, refusals, consumers, browsers);
   }
@@ -145,8 +148,25 @@ final class LightmqSession implements QueueSession, TopicSession {
     return id;
   }
 
+  BrokerLink link() {
+    return link;
+  }
+
   Inbox inbox() {
     return inbox;
+  }
+
+  CurrentUnit units() {
+    return units;
+  }
+
+  Settling settling() {
+    return settling;
+  }
+
+  /** It is closed: a transaction that is open is rolled back. */
+  void endWork(boolean attempted) {
+    units.endLast(attempted);
   }
 
   SessionSender sender() {
@@ -458,7 +478,7 @@ final class LightmqSession implements QueueSession, TopicSession {
   @Override
   public boolean getTransacted() throws JMSException {
     requireOpen();
-    return mode == AckMode.TRANSACTED;
+    return mode.isTransacted();
   }
 
   @Override

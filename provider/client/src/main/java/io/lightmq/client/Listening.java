@@ -26,9 +26,10 @@ final class Listening {
   /**
    * A message that is to be given to a listener.
    *
+   * @param kept whether it waits for a word on it when the listener has returned
    * @param stale whether a connection was lost since it was taken, so that it comes again
    */
-  record Work(Arrived message, MessageListener listener, BooleanSupplier stale) {}
+  record Work(Arrived message, MessageListener listener, boolean kept, BooleanSupplier stale) {}
 
   private final Inbox inbox;
   private final Gate gate;
@@ -199,7 +200,7 @@ final class Listening {
   private Work begin(Arrived message, MessageListener listener) {
     dispatching = message.consumer();
     thread = Thread.currentThread();
-    return new Work(message, listener, inbox.handOver(message));
+    return new Work(message, listener, inbox.handedOver().keeps(), inbox.handOver(message));
   }
 
   // ---- the session's own listener ----
@@ -305,13 +306,13 @@ final class Listening {
   void run(Work work) {
     Arrived message = work.message();
     boolean interrupted = false;
-    if (!mode.isExplicit()) {
+    if (!work.kept()) {
       refusals.forget(); // each message is a work of its own
     }
     try {
       Throwable failure = ran(work);
       interrupted = Thread.interrupted();
-      if (mode.isExplicit()) {
+      if (work.kept()) {
         if (failure != null && Receiving.isDamage(failure)) {
           damaged(work, failure);
         }
@@ -320,7 +321,7 @@ final class Listening {
       }
     } finally {
       gate.change(this::ended);
-      if (!mode.isExplicit()) {
+      if (!work.kept()) {
         inbox.settled(List.of(message));
       }
       if (interrupted) {

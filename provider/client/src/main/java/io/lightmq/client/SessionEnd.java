@@ -105,7 +105,9 @@ final class SessionEnd {
     } finally {
       try {
         completions.close();
-        inbox.giveBackLast(refusals.take() == null);
+        boolean counted = refusals.take() == null;
+        session.endWork(counted); // before what waits behind what it has acknowledged
+        inbox.giveBackLast(counted);
         consumers.forget();
         browsers.forget();
       } finally {

@@ -17,9 +17,7 @@ import jakarta.jms.DeliveryMode;
 import jakarta.jms.Destination;
 import jakarta.jms.JMSException;
 import jakarta.jms.Message;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -47,7 +45,7 @@ final class SessionSender {
   private final ClientSettings settings;
   private final BrokerLink link;
   private final int sessionId;
-  private final boolean transacted;
+  private final CurrentUnit units;
   private final Messages messages;
   private final JmsDestinations destinations;
   private final AtomicLong messageNumbers;
@@ -57,8 +55,6 @@ final class SessionSender {
   private final int sizeLimit;
   private final Map<DestinationName, BrokerLink.Target> targets =
       new LinkedHashMap<>(16, 0.75f, true);
-  private List<BrokerLink.Staged> staged = new ArrayList<>();
-  private long stagedBytes;
 
   private final Supplier<String> transaction;
 
@@ -66,7 +62,7 @@ final class SessionSender {
       ClientSettings settings,
       BrokerLink link,
       int sessionId,
-      boolean transacted,
+      CurrentUnit units,
       Messages messages,
       JmsDestinations destinations,
       AtomicLong messageNumbers,
@@ -76,7 +72,7 @@ final class SessionSender {
     this.settings = settings;
     this.link = link;
     this.sessionId = sessionId;
-    this.transacted = transacted;
+    this.units = units;
     this.messages = messages;
     this.destinations = destinations;
     this.messageNumbers = messageNumbers;
@@ -203,7 +199,9 @@ final class SessionSender {
             options.withId() ? new MessageId(link.id(), messageNumbers.incrementAndGet()) : null,
             System.currentTimeMillis(),
             options.withTimestamp(),
-            transacted && settings.jmsx().tellsProducerTransaction() ? transaction.get() : null);
+            units.now() != null && settings.jmsx().tellsProducerTransaction()
+                ? transaction.get()
+                : null);
     byte[] bytes = encode(ours, envelope);
     envelope.applyTo(message);
     if (listener == null) {
@@ -232,8 +230,9 @@ final class SessionSender {
       byte[] bytes,
       Envelope envelope)
       throws JMSException {
-    if (transacted) {
-      stage(new BrokerLink.Staged(target, persistent, bytes));
+    UnitOfWork unit = units.now();
+    if (unit != null) {
+      unit.add(new BrokerLink.Staged(target, persistent, bytes));
       return CompletableFuture.allOf();
     }
     BrokerLink.Sending sending = publish(target, persistent, bytes);
@@ -286,38 +285,6 @@ final class SessionSender {
       return link.publish(target, persistent, bytes);
     } catch (LinkException e) {
       throw JmsFaults.of(e.code(), String.valueOf(e.getMessage()), e);
-    }
-  }
-
-  private void stage(BrokerLink.Staged send) throws JMSException {
-    synchronized (targets) {
-      long limit = link.limits().maxTransactionBytes();
-      if (stagedBytes + send.message().length > limit) {
-        throw JmsFaults.of(
-            FaultCode.TRANSACTION_TOO_LARGE,
-            "the transaction has "
-                + stagedBytes
-                + " bytes in "
-                + staged.size()
-                + " sends, this message adds "
-                + send.message().length
-                + "; the limit is "
-                + limit
-                + "; commit more often",
-            null);
-      }
-      staged.add(send);
-      stagedBytes += send.message().length;
-    }
-  }
-
-  /** The sends of the transaction, which begins anew. */
-  List<BrokerLink.Staged> takeStaged() {
-    synchronized (targets) {
-      List<BrokerLink.Staged> taken = staged;
-      staged = new ArrayList<>();
-      stagedBytes = 0;
-      return taken;
     }
   }
 }

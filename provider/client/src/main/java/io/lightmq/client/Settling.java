@@ -2,33 +2,24 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
-import io.lightmq.client.link.LinkException;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import jakarta.jms.TransactionRolledBackException;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What becomes of the messages that a session has handed over: the application's word on them. */
 final class Settling {
-  /** After these nobody knows whether a request was carried out; all others refuse it. */
-  private static final Set<FaultCode> UNKNOWN =
-      EnumSet.of(
-          FaultCode.OUTCOME_UNKNOWN,
-          FaultCode.CLOSING,
-          FaultCode.BROKER_FAILED,
-          FaultCode.HEARTBEAT_LOST);
-
   private final AckMode mode;
   private final BrokerLink link;
   private final int sessionId;
   private final Inbox inbox;
-  private final SessionSender sender;
+  private final CurrentUnit units;
   private final AtomicLong transaction = new AtomicLong(1);
   private final Refusals refusals;
   private final RefusalPause pause = new RefusalPause();
@@ -38,13 +29,13 @@ final class Settling {
       BrokerLink link,
       int sessionId,
       Inbox inbox,
-      SessionSender sender,
+      CurrentUnit units,
       Refusals refusals) {
     this.mode = mode;
     this.link = link;
     this.sessionId = sessionId;
     this.inbox = inbox;
-    this.sender = sender;
+    this.units = units;
     this.refusals = refusals;
   }
 
@@ -92,9 +83,7 @@ final class Settling {
       Awaiting.answer(link.acknowledgeSurely(Arrived.places(delivered), taken.stale()), what);
       pause.succeeded();
     } catch (JMSException e) {
-      settled =
-          isCode(e, FaultCode.NOT_IN_FLIGHT)
-              || !(isRefused(e.getCause(), true) || isRefused(e.getCause(), false));
+      settled = isCode(e, FaultCode.NOT_IN_FLIGHT) || !Outcomes.isRefused(e.getCause());
       throw e;
     } finally {
       if (settled) {
@@ -108,7 +97,7 @@ final class Settling {
 
   /** Gives back what is not acknowledged; section 6.2.10 of the specification. */
   void recover() throws JMSException {
-    if (mode == AckMode.TRANSACTED) {
+    if (mode.isTransacted()) {
       throw JmsFaults.illegalState("a transacted session cannot recover; use rollback");
     }
     if (mode == AckMode.NONE) {
@@ -140,31 +129,51 @@ final class Settling {
     return transaction.get();
   }
 
-  /**
-   * Commits; the asynchronous sends are complete. A transaction that has received a message which
-   * was lost with a connection is rolled back, for that message comes again. After a commit that is
-   * refused, here or by the broker, what it had received comes again, as after a rollback; if there
-   * was no room for it this returns a little later, see {@link RefusalPause}.
-   */
+  /** Sends the last of a transaction, with what ends it. */
+  interface Ending {
+    CompletableFuture<Void> send(
+        List<BrokerLink.Staged> sends,
+        List<Frame.Acked> places,
+        BooleanSupplier stale,
+        Frame.@Nullable Part staged);
+  }
+
+  /** Commits; the asynchronous sends are complete. */
   void commit() throws JMSException {
     transaction.incrementAndGet();
     refusals.forget(); // the transaction ends here, whatever comes of it
-    List<BrokerLink.Staged> sends = sender.takeStaged();
-    HandedOver.Taken taken = inbox.take();
-    if (taken.isLost()) {
-      throw givenBack(
-          taken,
-          false,
-          comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction had received messages"));
+    end(
+        units.end(),
+        (sends, places, stale, staged) ->
+            link.commit(sessionId, sends, places, stale, staged, null));
+  }
+
+  /**
+   * Ends a transaction well. One that has received a message which was lost with a connection is
+   * rolled back, for that message comes again. After a refusal, here or by the broker, what it had
+   * received comes again, as after a rollback; if there was no room for it this returns a little
+   * later, see {@link RefusalPause}.
+   */
+  void end(UnitOfWork unit, Ending ending) throws JMSException {
+    UnitOfWork.Rest rest = unit.takeRest();
+    HandedOver.Taken taken = rest.received();
+    JMSException failure = unit.failure();
+    if (failure == null && taken.isLost()) {
+      failure = comeAgain("the transaction had received messages");
+    }
+    if (failure != null) {
+      throw givenBack(unit, taken, false, failure);
     }
     List<Arrived> delivered = taken.open();
-    if (sends.isEmpty() && delivered.isEmpty()) {
+    Frame.Part staged = unit.part();
+    if (rest.isEmpty() && staged == null) {
       return;
     }
     List<Frame.Acked> places = Arrived.places(delivered);
-    int items = sends.size() + places.stream().mapToInt(place -> 1 + place.ranges().size()).sum();
+    int items = rest.sends().size() + UnitOfWork.items(places);
     if (items > Protocol.MAX_ITEMS) {
       throw givenBack(
+          unit,
           taken,
           true,
           JmsFaults.of(
@@ -173,17 +182,21 @@ final class Settling {
                   "the transaction is rolled back: %d sends and %d received messages in separate"
                       + " places of their queues make %d items, a commit has at most %d; commit"
                       + " more often",
-                  sends.size(), delivered.size(), items, Protocol.MAX_ITEMS),
+                  rest.sends().size(), delivered.size(), items, Protocol.MAX_ITEMS),
               null));
     }
     try {
       Awaiting.answer(
-          link.commit(sessionId, sends, places, taken.stale()),
-          "committing " + sends.size() + " sends and " + delivered.size() + " acknowledgements");
+          ending.send(rest.sends(), places, taken.stale(), staged),
+          "committing "
+              + rest.sends().size()
+              + " sends and "
+              + delivered.size()
+              + " acknowledgements");
       inbox.settled(delivered);
       pause.succeeded();
     } catch (JMSException e) {
-      undo(e, taken);
+      undo(unit, e, taken);
       pause.failed(e.getCause());
       throw rolledBack(e);
     }
@@ -195,16 +208,29 @@ final class Settling {
    * it, or no connection. Either way all that waits behind it goes back too, so that the order
    * holds. Of a commit whose outcome is unknown nothing is touched.
    */
-  private void undo(JMSException failure, HandedOver.Taken taken) {
-    if (isRefused(failure.getCause(), true)) {
-      var unused = givenBack(taken, NoRoom.isOfTheApplication(failure.getCause()), failure);
+  private void undo(UnitOfWork unit, JMSException failure, HandedOver.Taken taken) {
+    if (Outcomes.isRefused(failure.getCause(), true)) {
+      boolean counted = NoRoom.isOfTheApplication(failure.getCause());
+      var unused = givenBack(unit, taken, counted, failure);
       return;
     }
     inbox.settled(taken.open());
-    if (!taken.open().isEmpty() && isRefused(failure.getCause(), false)) {
-      var unused =
-          givenBack(new HandedOver.Taken(List.of(), false, false, taken.stale()), true, failure);
+    if ((!taken.open().isEmpty() || unit.hasAcknowledgedAhead())
+        && Outcomes.isRefused(failure.getCause(), false)) {
+      HandedOver.Taken nothing = new HandedOver.Taken(List.of(), false, false, taken.stale());
+      var unused = givenBack(nothing, true, failure);
     }
+  }
+
+  /** What was received, and what was sent ahead, goes back because of a failure. */
+  private JMSException givenBack(
+      UnitOfWork unit, HandedOver.Taken taken, boolean counted, JMSException failure) {
+    try {
+      unit.abandon(counted);
+    } catch (JMSException e) {
+      failure.addSuppressed(e);
+    }
+    return givenBack(taken, counted, failure);
   }
 
   /** What was received goes back because of a failure, which is not hidden by another. */
@@ -217,20 +243,14 @@ final class Settling {
     return failure;
   }
 
+  /** Why a transaction is rolled back that a connection was lost of. */
+  static JMSException comeAgain(String what) {
+    return comeAgain(FaultCode.TRANSACTION_ROLLED_BACK, what);
+  }
+
   /** Messages were lost with a connection; what came after it has gone back to them. */
   private static JMSException comeAgain(FaultCode code, String what) {
     return JmsFaults.of(code, "the connection was lost after " + what + "; they come again", null);
-  }
-
-  /**
-   * Whether a request was certainly not carried out, on a link that goes on.
-   *
-   * @param here by this client, so that nothing has gone out; else by the broker
-   */
-  private static boolean isRefused(@Nullable Throwable cause, boolean here) {
-    return cause instanceof LinkException refusal
-        && refusal.isUnsent() == here
-        && !UNKNOWN.contains(refusal.code());
   }
 
   private static boolean isCode(JMSException e, FaultCode code) {
@@ -242,8 +262,7 @@ final class Settling {
    * specification); the reason with its code is the cause.
    */
   private static JMSException rolledBack(JMSException e) {
-    boolean refused = isRefused(e.getCause(), true) || isRefused(e.getCause(), false);
-    return refused && !(e instanceof TransactionRolledBackException)
+    return Outcomes.isRefused(e.getCause()) && !(e instanceof TransactionRolledBackException)
         ? JmsFaults.of(FaultCode.TRANSACTION_ROLLED_BACK, String.valueOf(e.getMessage()), e)
         : e;
   }
@@ -251,7 +270,23 @@ final class Settling {
   /** Rolls back; the asynchronous sends are complete. */
   void rollback() throws JMSException {
     transaction.incrementAndGet();
-    sender.takeStaged();
-    giveBack(refusals.take());
+    rollback(units.end(), refusals.take());
+  }
+
+  /** Gives back what was done in a branch. */
+  void drop(UnitOfWork unit) throws JMSException {
+    rollback(unit, refusals.take());
+  }
+
+  private void rollback(UnitOfWork unit, @Nullable JMSException refusal) throws JMSException {
+    HandedOver.Taken taken = unit.takeRest().received();
+    try {
+      unit.abandon(refusal == null);
+    } finally {
+      inbox.recover(taken, refusal == null);
+    }
+    if (!taken.open().isEmpty() || unit.hasAcknowledgedAhead()) {
+      pause.failed(refusal);
+    }
   }
 }

@@ -40,7 +40,8 @@ final class Bindings {
       List.of(
           LightmqInitialContextFactory.DEFAULT_FACTORY,
           "QueueConnectionFactory",
-          "TopicConnectionFactory");
+          "TopicConnectionFactory",
+          "XAConnectionFactory");
 
   /** What Classic reads from the environment itself. */
   private static final List<String> BARE_OPTIONS =
@@ -185,9 +186,6 @@ final class Bindings {
             listed.put(part.trim(), key);
           }
         }
-      } else if (key.equalsIgnoreCase("xa") && Boolean.parseBoolean(entry.getValue().trim())) {
-        throw new NamingException(
-            "property xa: factories for XA are not available in this version");
       }
     }
     listed.forEach(keys::putIfAbsent);

@@ -96,10 +96,8 @@ final class ForeignOptions {
   void add(String name, String value) {
     String plain = plain(name);
     String lower = plain.toLowerCase(Locale.ROOT);
-    if (lower.equals("type")) {
-      checkType(value);
-    } else if (lower.equals("xa")) {
-      checkType(Boolean.parseBoolean(value) ? "XA" : "CF");
+    if (lower.equals("type") || lower.equals("xa")) {
+      return; // the one factory is all of them
     } else if (lower.equals("sslenabled")) {
       tls |= Boolean.parseBoolean(value);
     } else if (lower.equals("populatejmsxuserid")) {
@@ -167,13 +165,6 @@ final class ForeignOptions {
     return attempts.matches("[1-9]\\d{0,9}")
         ? String.valueOf(Long.parseLong(attempts) - 1)
         : attempts;
-  }
-
-  private static void checkType(String value) {
-    if (value.toUpperCase(Locale.ROOT).contains("XA")) {
-      throw new IllegalArgumentException(
-          "factories for XA (type=" + value + " or xa=true) are not available in this version");
-    }
   }
 
   /** Without the words before it that say whose option it is. */

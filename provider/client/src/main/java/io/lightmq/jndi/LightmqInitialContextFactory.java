@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * {@code queue.<name>=<queue>}, {@code topic.<name>=<topic>}, and what files for ActiveMQ Classic,
  * Artemis and Qpid say in other words. The names {@code dynamicQueues/X} and {@code
  * dynamicTopics/X} need no property. {@code ConnectionFactory}, {@code QueueConnectionFactory} and
- * {@code TopicConnectionFactory}, where no property binds them, are bound to {@code
- * java.naming.provider.url}, or to the broker on this machine. That URL may also name a file with
- * further properties. The whole list is in {@code docs/client.md}.
+ * {@code TopicConnectionFactory} and {@code XAConnectionFactory}, where no property binds them, are
+ * bound to {@code java.naming.provider.url}, or to the broker on this machine. That URL may also
+ * name a file with further properties. The whole list is in {@code docs/client.md}.
  */
 @SuppressWarnings("JdkObsolete") // JNDI asks for a Hashtable
 public final class LightmqInitialContextFactory implements InitialContextFactory {

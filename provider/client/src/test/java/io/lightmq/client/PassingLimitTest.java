@@ -93,6 +93,7 @@ class PassingLimitTest {
                 got -> {
                   throw new IllegalStateException(refused(code));
                 },
+                false,
                 () -> false));
     assertThat(counted).hasSize(1);
     return counted.get(0);

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** One received message that is settled on one thread while another one loses the link. */
 final class Races {
@@ -37,7 +36,7 @@ final class Races {
       places.addAndGet(acked.size());
     }
     if (name.equals("limits")) {
-      return new BrokerLink.Limits(1 << 20, 1 << 20);
+      return new BrokerLink.Limits(1 << 20, 1 << 20, false);
     }
     return method.getReturnType() == CompletableFuture.class
         ? CompletableFuture.completedFuture(null)
@@ -57,21 +56,10 @@ final class Races {
     Frame.PullOne pull = new Frame.PullOne(1, 0, 1, 1, 0);
     inbox.delivered(broker.deliver(pull, "orders", sequence, 0, "a"), queue);
     inbox.receive(queue, Gate.NO_WAIT, message -> message);
-    SessionSender outbound =
-        new SessionSender(
-            settings,
-            link,
-            1,
-            true,
-            messages,
-            destinations,
-            new AtomicLong(),
-            new Completions("unused", settings.link(), refusals, () -> false),
-            refusals,
-            () -> "");
+    CurrentUnit units = CurrentUnit.local(link, 1, inbox);
     Arrived place =
         new Arrived(queue, 0, broker.idOf("orders"), 4, sequence, 1, new byte[0]).placeOnly();
-    return new Settled(inbox, new Settling(mode, link, 1, inbox, outbound, refusals), place);
+    return new Settled(inbox, new Settling(mode, link, 1, inbox, units, refusals), place);
   }
 
   private boolean race(Settled settled, Unchecked.Action settle) throws Exception {

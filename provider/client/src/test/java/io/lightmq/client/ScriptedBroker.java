@@ -37,6 +37,9 @@ import java.util.function.Function;
  * such as handshake and sessions, answers by itself; the other frames wait for {@link #expect}.
  */
 public final class ScriptedBroker implements AutoCloseable {
+  /** The id of all that is staged. */
+  static final long TRANSACTION = 77;
+
   private static final long WAIT_SECONDS = 10;
 
   private final ServerSocket server;
@@ -179,6 +182,23 @@ public final class ScriptedBroker implements AutoCloseable {
             List.of(
                 new Frame.Welcome(
                     1, Protocol.LINK_KNOWN, new UUID(1, 2), 16 << 20, 4 << 20, 1 << 20, 10_000)));
+  }
+
+  /** Knows the feature from the next connection on, and has room for all that is staged. */
+  void keepsTransactions(int maxTransactionBytes) {
+    on(
+        Frame.Hello.class,
+        hello ->
+            List.of(
+                new Frame.Welcome(
+                    1,
+                    Protocol.TRANSACTIONS,
+                    new UUID(1, 2),
+                    16 << 20,
+                    4 << 20,
+                    maxTransactionBytes,
+                    10_000)));
+    on(Frame.Stage.class, stage -> List.of(new Frame.Staged(stage.correlation(), TRANSACTION)));
   }
 
   void credit(long bytes) {

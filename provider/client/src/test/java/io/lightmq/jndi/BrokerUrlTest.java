@@ -110,7 +110,9 @@ class BrokerUrlTest {
         "jms.messagePrioritySupported=true",
         "backup=true",
         "failover.updateURIsSupported=false",
-        "jms.clientIDPrefix=x"
+        "jms.clientIDPrefix=x",
+        "type=XA_CF",
+        "xa=true"
       })
   void optionsThatOnlyTuneClassicAreLeftOut(String option) {
     assertThat(factory("failover:(tcp://h:1)?" + option).getOptions()).isEmpty();
@@ -132,7 +134,6 @@ class BrokerUrlTest {
         "prefetch=1|is prefetchMessages here",
         "prefetchSize=1|is prefetchMessages here",
         "jms.exclusiveConsumer=true|is unknown",
-        "type=XA_CF|XA",
         "consumerWindowSize=-1|are limits",
         "reconnectAttempts=1&failover.maxReconnectAttempts=2|given twice",
         "jms.prefetchPolicy.all=x|prefetchMessages is a number",

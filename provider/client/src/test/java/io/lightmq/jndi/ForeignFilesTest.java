@@ -78,7 +78,12 @@ class ForeignFilesTest {
     Context context =
         context("brokerURL=tcp://h:1\nuserName=anna\npassword=secret\nunrelated.key=1\n");
     for (String name :
-        new String[] {"ConnectionFactory", "QueueConnectionFactory", "TopicConnectionFactory"}) {
+        new String[] {
+          "ConnectionFactory",
+          "QueueConnectionFactory",
+          "TopicConnectionFactory",
+          "XAConnectionFactory"
+        }) {
       assertThat(factory(context, name))
           .isEqualTo(new LightmqConnectionFactory("lightmq://h:1", "anna", "secret"));
     }
@@ -205,8 +210,6 @@ class ForeignFilesTest {
         "queue.dynamicQueues/x=q|cannot be bound",
         "queue.'x=q|property queue.'x",
         "queue.///=q|is empty",
-        "xa=true|XA",
-        "connectionFactory.x=tcp://h:1?type=XA_CF|XA",
         "property.connectionfactory.y.clientID=c|no connection factory",
         "property.connectionfactory.ConnectionFactory.clietnId=c|did you mean clientI",
         "property.connectionfactory.ConnectionFactory.sslEnabled=true|lightmqs://",

@@ -84,6 +84,7 @@ class LightmqInitialContextFactoryTest {
             "ConnectionFactory",
             "QueueConnectionFactory",
             "TopicConnectionFactory",
+            "XAConnectionFactory",
             "billing",
             "dynamicQueues",
             "dynamicTopics",

@@ -43,6 +43,7 @@ public final class JmsFaults {
   private static final int SETTINGS = 108;
   private static final int POOL_FAILED = 109;
   private static final int NOT_TRUSTED = 111;
+  private static final int TRANSACTION_IN_PROGRESS = 112;
 
   private JmsFaults() {}
 
@@ -91,6 +92,13 @@ public final class JmsFaults {
   /** A call that the object's state forbids. */
   public static IllegalStateException illegalState(String text) {
     return new IllegalStateException(text, code(ILLEGAL_STATE));
+  }
+
+  /** A call on a session whose transactions somebody else decides. */
+  public static TransactionInProgressException transactionInProgress(String call) {
+    return new TransactionInProgressException(
+        call + " is not allowed: the session's work is decided through its XAResource",
+        code(TRANSACTION_IN_PROGRESS));
   }
 
   /** A call on something that is closed. */

@@ -55,6 +55,19 @@ final class Asking {
     return !isOpen.getAsBoolean();
   }
 
+  /** Whether the link has ended; on the loop. */
+  boolean isEnded() {
+    return isEnded.getAsBoolean();
+  }
+
+  /** Asks; on the loop, or after its end. */
+  <T> CompletableFuture<T> askNow(
+      OnLoss onLoss, IntFunction<Frame> frame, Function<Frame, T> answer) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    askOnLoop(onLoss, frame, answer, () -> {}, result);
+    return result;
+  }
+
   /** Hands over to the loop; after its end nothing is done any more. */
   void onLoop(Runnable task) {
     try {

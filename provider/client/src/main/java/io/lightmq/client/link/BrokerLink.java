@@ -1,8 +1,11 @@
 package io.lightmq.client.link;
 
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.Branch;
+import io.lightmq.wire.entry.BranchDecision;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Xid;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +28,9 @@ public interface BrokerLink {
 
   /** The limits that the broker told. */
   Limits limits();
+
+  /** Whose branches of distributed transactions those of this link are. */
+  Owner owner();
 
   /** The identity of the link, the same through all its connections. */
   UUID id();
@@ -78,14 +84,52 @@ public interface BrokerLink {
   Sending publish(Target target, boolean persistent, byte[] message) throws LinkException;
 
   /**
-   * Commits sends and acknowledgements as one.
+   * Commits sends and acknowledgements as one, or prepares them.
    *
    * @param stale whether a connection was lost since the places were taken, so that they are not
    *     these messages' any more; asked on the link's thread, in step with {@link
    *     LinkListener#lost}. Then nothing goes out, and the transaction is rolled back.
+   * @param staged what was staged of the transaction before; null if nothing was
+   * @param prepared the branch, if it is only to be prepared; null to commit
    */
   CompletableFuture<Void> commit(
-      int sessionId, List<Staged> sends, List<Frame.Acked> acked, BooleanSupplier stale);
+      int sessionId,
+      List<Staged> sends,
+      List<Frame.Acked> acked,
+      BooleanSupplier stale,
+      Frame.@Nullable Part staged,
+      @Nullable Xid prepared);
+
+  /** Decides a prepared branch, whoever has prepared it. */
+  CompletableFuture<Void> decide(Xid xid, BranchDecision decision);
+
+  /**
+   * Has the broker keep a part of a transaction until it is committed. If the connection is lost
+   * before the answer comes, the transaction is rolled back.
+   *
+   * @param stale as for {@link #commit}
+   * @param part of which transaction; without an id the broker begins it
+   * @return the broker's id for it
+   */
+  CompletableFuture<Long> stage(
+      int sessionId,
+      List<Staged> sends,
+      List<Frame.Acked> acked,
+      BooleanSupplier stale,
+      Frame.Part part);
+
+  /** A fresh number of a local transaction that is staged. */
+  long nextTransaction();
+
+  /**
+   * Drops what the broker keeps under a name; the loss of the connection has done that.
+   *
+   * @param attempted whether an attempt of what was acknowledged in it has failed
+   */
+  CompletableFuture<Void> abandon(Branch branch, boolean attempted);
+
+  /** The branches that the broker remembers for the user of this link, behind one of them. */
+  CompletableFuture<Frame.Recovered> recover(@Nullable Xid after);
 
   /**
    * Asks for messages; dropped while the connection is lost (see {@link LinkListener#restored}).
@@ -130,9 +174,17 @@ public interface BrokerLink {
    * The broker's limits.
    *
    * @param maxMessageBytes of an encoded message
-   * @param maxTransactionBytes of the sends of a transaction
+   * @param maxTransactionBytes of the sends of a transaction in one frame
+   * @param keepsTransactions whether the broker keeps the rest of a longer one, and branches
    */
-  record Limits(int maxMessageBytes, int maxTransactionBytes) {}
+  record Limits(int maxMessageBytes, int maxTransactionBytes, boolean keepsTransactions) {}
+
+  /**
+   * Who the broker takes this client for, and which broker it is.
+   *
+   * @param storeId the same as long as the broker has its data
+   */
+  record Owner(UUID storeId, String user) {}
 
   /** A consumer to open, and to open again after a lost connection. */
   record ConsumerSpec(

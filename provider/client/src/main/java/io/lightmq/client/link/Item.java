@@ -4,9 +4,11 @@ import io.lightmq.client.link.BrokerLink.Sending;
 import io.lightmq.client.link.BrokerLink.Staged;
 import io.lightmq.client.link.BrokerLink.Target;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.BranchDecision;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.TemporaryName;
+import io.lightmq.wire.entry.Xid;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
@@ -18,7 +20,7 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** A run or a commit that is on its way. Belongs to the link's loop. */
+/** A run, or what settles a transaction, that is on its way. Belongs to the link's loop. */
 abstract sealed class Item {
   static final int MAX_RUN_MESSAGES = 20_000;
   private static final int BYTES_PER_RANGE = 48;
@@ -151,27 +153,23 @@ abstract sealed class Item {
     }
   }
 
-  static final class Commit extends Item {
+  /** What settles a transaction: somebody waits for its answer, for a while. */
+  abstract static sealed class Settlement extends Item {
     final CompletableFuture<Void> answer = new CompletableFuture<>();
-    final int sessionId;
-    final List<Staged> sends;
-    final List<Frame.Acked> acked;
-    final long keptBytes;
     boolean kept;
     boolean givenUp;
     @Nullable Future<?> deadline;
 
-    /** The destinations' ids of the first sending; null if it was never sent. */
-    private long @Nullable [] sentIds;
+    /** What it takes of this client's memory as long as it is kept. */
+    abstract long keptBytes();
 
-    Commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
-      this.sessionId = sessionId;
-      this.sends = sends;
-      this.acked = acked;
-      this.keptBytes =
-          sends.stream().mapToLong(staged -> staged.message().length).sum()
-              + (long) BYTES_PER_RANGE * AckedPieces.items(acked);
+    /** Whether it has gone out on any connection. */
+    boolean wasSent() {
+      return sentEpoch != 0;
     }
+
+    /** What it fails with whose answer does not come in time, and which never goes out. */
+    abstract LinkException unsent(String late);
 
     @Override
     long bytes() {
@@ -179,18 +177,111 @@ abstract sealed class Item {
     }
 
     @Override
+    void done(@Nullable LinkException failure) {
+      if (deadline != null) {
+        deadline.cancel(false);
+      }
+      if (failure == null) {
+        answer.complete(null);
+      } else {
+        answer.completeExceptionally(failure);
+      }
+    }
+  }
+
+  /** The decision about a prepared branch, of which this client has nothing. */
+  static final class Decide extends Settlement {
+    private static final int BYTES = 256;
+
+    private final Xid xid;
+    private final BranchDecision decision;
+
+    Decide(Xid xid, BranchDecision decision) {
+      this.xid = xid;
+      this.decision = decision;
+    }
+
+    @Override
+    long keptBytes() {
+      return BYTES;
+    }
+
+    @Override
+    Set<Target> targets() {
+      return Set.of();
+    }
+
+    @Override
+    @Nullable LinkException hopeless(Set<Target> gone) {
+      return null;
+    }
+
+    @Override
+    boolean isForRenewed() {
+      return false;
+    }
+
+    @Override
+    LinkException unsent(String late) {
+      return LinkException.unsent(
+          FaultCode.OUTCOME_UNKNOWN, late + "is as it was: the decision was not sent", null);
+    }
+
+    @Override
+    Frame frame(ByteBufAllocator allocator) {
+      return new Frame.Decide(correlation, number, xid, decision);
+    }
+  }
+
+  /** The end of a transaction: its last sends and acknowledgements, to be committed or prepared. */
+  static final class Commit extends Settlement {
+    final int sessionId;
+    final List<Staged> sends;
+    final List<Frame.Acked> acked;
+    private final Frame.@Nullable Part staged;
+    private final @Nullable Xid prepared;
+    private final long keptBytes;
+
+    /** The destinations' ids of the first sending; null if it was never sent. */
+    private long @Nullable [] sentIds;
+
+    /**
+     * To be sent.
+     *
+     * @param staged what was staged before; null if nothing was
+     * @param prepared the branch, if it is only to be prepared
+     */
+    Commit(
+        int sessionId,
+        List<Staged> sends,
+        List<Frame.Acked> acked,
+        Frame.@Nullable Part staged,
+        @Nullable Xid prepared) {
+      this.sessionId = sessionId;
+      this.sends = List.copyOf(sends);
+      this.acked = List.copyOf(acked);
+      this.staged = staged;
+      this.prepared = prepared;
+      this.keptBytes =
+          sends.stream().mapToLong(send -> send.message().length).sum()
+              + (long) BYTES_PER_RANGE * AckedPieces.items(acked);
+    }
+
+    @Override
+    long keptBytes() {
+      return keptBytes;
+    }
+
+    @Override
+    LinkException unsent(String late) {
+      return LinkException.unsent(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", null);
+    }
+
+    @Override
     Set<Target> targets() {
       Set<Target> targets = new HashSet<>();
       sends.forEach(staged -> targets.add(staged.target()));
       return targets;
-    }
-
-    boolean wasSent() {
-      return sentIds != null;
-    }
-
-    private long[] currentIds() {
-      return sends.stream().mapToLong(staged -> staged.target().destinationId()).toArray();
     }
 
     @Override
@@ -214,51 +305,61 @@ abstract sealed class Item {
       long[] sent = sentIds;
       return sent != null
           && acked.isEmpty()
+          && staged == null
+          && prepared == null
           && IntStream.range(0, sent.length)
               .allMatch(i -> isRenewed(sends.get(i).target(), sent[i]));
     }
 
     @Override
     Frame frame(ByteBufAllocator allocator) {
-      long[] destinationIds = currentIds();
+      long[] destinationIds = destinationIds(sends);
       if (sentIds == null) {
         sentIds = destinationIds;
       }
-      List<Frame.StagedRun> runs = new ArrayList<>();
-      int from = 0;
-      while (from < sends.size()) {
-        Staged first = sends.get(from);
-        int to = from;
-        int bytes = 0;
-        while (to < sends.size()
-            && destinationIds[to] == destinationIds[from]
-            && sends.get(to).persistent() == first.persistent()
-            && to - from < MAX_RUN_MESSAGES) {
-          bytes += 4 + sends.get(to).message().length;
-          to++;
-        }
-        ByteBuf messages = allocator.directBuffer(bytes);
-        for (Staged staged : sends.subList(from, to)) {
-          messages.writeInt(staged.message().length);
-          messages.writeBytes(staged.message());
-        }
-        runs.add(
-            new Frame.StagedRun(destinationIds[from], first.persistent(), to - from, messages));
-        from = to;
-      }
-      return new Frame.Commit(correlation, sessionId, number, runs, acked);
+      List<Frame.StagedRun> runs = runs(sends, destinationIds, allocator);
+      return prepared == null
+          ? new Frame.Commit(correlation, sessionId, number, runs, acked, staged)
+          : new Frame.Prepare(
+              correlation,
+              sessionId,
+              number,
+              runs,
+              acked,
+              prepared,
+              staged == null ? 0 : staged.transaction());
     }
+  }
 
-    @Override
-    void done(@Nullable LinkException failure) {
-      if (deadline != null) {
-        deadline.cancel(false);
+  /** Sends in runs: what follows each other and goes to one destination in one mode. */
+  static List<Frame.StagedRun> runs(
+      List<Staged> sends, long[] destinationIds, ByteBufAllocator allocator) {
+    List<Frame.StagedRun> runs = new ArrayList<>();
+    int from = 0;
+    while (from < sends.size()) {
+      Staged first = sends.get(from);
+      int to = from;
+      int bytes = 0;
+      while (to < sends.size()
+          && destinationIds[to] == destinationIds[from]
+          && sends.get(to).persistent() == first.persistent()
+          && to - from < MAX_RUN_MESSAGES) {
+        bytes += 4 + sends.get(to).message().length;
+        to++;
       }
-      if (failure == null) {
-        answer.complete(null);
-      } else {
-        answer.completeExceptionally(failure);
+      ByteBuf messages = allocator.directBuffer(bytes);
+      for (Staged staged : sends.subList(from, to)) {
+        messages.writeInt(staged.message().length);
+        messages.writeBytes(staged.message());
       }
+      runs.add(new Frame.StagedRun(destinationIds[from], first.persistent(), to - from, messages));
+      from = to;
     }
+    return runs;
+  }
+
+  /** The ids of the destinations of these sends, as they are now. */
+  static long[] destinationIds(List<Staged> sends) {
+    return sends.stream().mapToLong(staged -> staged.target().destinationId()).toArray();
   }
 }

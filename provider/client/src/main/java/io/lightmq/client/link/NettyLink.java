@@ -4,9 +4,13 @@ import io.lightmq.client.link.LinkStatus.Phase;
 import io.lightmq.client.link.Requests.OnLoss;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
+import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.Branch;
+import io.lightmq.wire.entry.BranchDecision;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Xid;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.net.SocketAddress;
@@ -44,6 +48,7 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
   private final LinkWriter writer;
   private final Asking asking;
   private final Places places;
+  private final LinkTransactions transactions;
   private final OpenThings things = new OpenThings();
   private final Opening opening;
   private final Backoff backoff;
@@ -52,7 +57,8 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
   private final Reconnecting reconnecting;
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile @Nullable Thread computing;
-  private volatile Limits limits = new Limits(4 << 20, 1 << 20);
+  private volatile Limits limits = new Limits(4 << 20, 1 << 20, false);
+  private volatile Owner owner = new Owner(new UUID(0, 0), "");
 
   private Phase state = Phase.CONNECTING;
   private @Nullable String clientId;
@@ -78,6 +84,7 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
     this.publishing =
         new Publishing(
             settings, loop, io.netty.buffer.PooledByteBufAllocator.DEFAULT, writer::write);
+    this.transactions = new LinkTransactions(asking, publishing);
     this.opening =
         new Opening(asking, things, publishing, writer, settings.timeouts().requestMillis());
     this.backoff = new Backoff(settings.reconnect());
@@ -165,7 +172,12 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
     things.nothingReopened();
     Frame.Welcome welcome = connected.greeting().welcome();
     things.agreed(welcome.features());
-    limits = new Limits(welcome.maxMessageBytes(), welcome.maxTransactionBytes());
+    limits =
+        new Limits(
+            welcome.maxMessageBytes(),
+            welcome.maxTransactionBytes(),
+            (welcome.features() & Protocol.TRANSACTIONS) != 0);
+    owner = new Owner(welcome.storeId(), connected.greeting().userName());
     long epoch = ++linkEpoch;
     long answersFrom = publishing.attaching(epoch);
     return askNow(c -> new Frame.Attach(c, id, epoch, answersFrom, clientId))
@@ -337,6 +349,11 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
   }
 
   @Override
+  public Owner owner() {
+    return owner;
+  }
+
+  @Override
   public UUID id() {
     return id;
   }
@@ -408,34 +425,45 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
     return publishing.outbox().send(target, persistent, message);
   }
 
-  @SuppressWarnings("VoidUsed") // passed on
   @Override
   public CompletableFuture<Void> commit(
-      int sessionId, List<Staged> sends, List<Frame.Acked> acked, BooleanSupplier stale) {
-    CompletableFuture<Void> result = new CompletableFuture<>();
-    asking.onLoopOrAfterIt(
-        () -> {
-          if (state == Phase.ENDED) {
-            result.completeExceptionally(Asking.ended());
-            return;
-          }
-          if (!acked.isEmpty() && stale.getAsBoolean()) {
-            result.completeExceptionally(Places.comeAgain(FaultCode.TRANSACTION_ROLLED_BACK));
-            return;
-          }
-          var unused =
-              publishing
-                  .commit(sessionId, sends, acked)
-                  .whenComplete(
-                      (done, failure) -> {
-                        if (failure == null) {
-                          result.complete(done);
-                        } else {
-                          result.completeExceptionally(failure);
-                        }
-                      });
-        });
-    return result;
+      int sessionId,
+      List<Staged> sends,
+      List<Frame.Acked> acked,
+      BooleanSupplier stale,
+      Frame.@Nullable Part staged,
+      @Nullable Xid prepared) {
+    return transactions.commit(new Item.Commit(sessionId, sends, acked, staged, prepared), stale);
+  }
+
+  @Override
+  public CompletableFuture<Void> decide(Xid xid, BranchDecision decision) {
+    return transactions.decide(new Item.Decide(xid, decision));
+  }
+
+  @Override
+  public CompletableFuture<Long> stage(
+      int sessionId,
+      List<Staged> sends,
+      List<Frame.Acked> acked,
+      BooleanSupplier stale,
+      Frame.Part part) {
+    return transactions.stage(sessionId, sends, acked, stale, part);
+  }
+
+  @Override
+  public long nextTransaction() {
+    return transactions.nextTransaction();
+  }
+
+  @Override
+  public CompletableFuture<Void> abandon(Branch branch, boolean attempted) {
+    return transactions.abandon(branch, attempted);
+  }
+
+  @Override
+  public CompletableFuture<Frame.Recovered> recover(@Nullable Xid after) {
+    return transactions.recover(after);
   }
 
   @Override

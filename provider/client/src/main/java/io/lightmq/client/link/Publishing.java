@@ -1,10 +1,10 @@
 package io.lightmq.client.link;
 
 import io.lightmq.client.link.BrokerLink.Sending;
-import io.lightmq.client.link.BrokerLink.Staged;
 import io.lightmq.client.link.BrokerLink.Target;
 import io.lightmq.client.link.Item.Commit;
 import io.lightmq.client.link.Item.Run;
+import io.lightmq.client.link.Item.Settlement;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.FaultCode;
 import io.netty.buffer.ByteBufAllocator;
@@ -151,7 +151,7 @@ final class Publishing {
   }
 
   private boolean mayWrite(Item item) {
-    return item instanceof Commit || sentBytes < creditBytes;
+    return item instanceof Settlement || sentBytes < creditBytes;
   }
 
   private void write(Item item) {
@@ -215,13 +215,12 @@ final class Publishing {
   }
 
   /**
-   * Commits at once; without a connection, first thing on the next. Without an answer in the
-   * request timeout it fails: a commit that has gone out has an unknown outcome then, and counts
-   * with its bytes against {@code maxUnconfirmedBytes} until it is answered.
+   * Settles a transaction at once; without a connection, first thing on the next. Without an answer
+   * in the request timeout it fails: a commit that has gone out has an unknown outcome then, and
+   * counts with its bytes against {@code maxUnconfirmedBytes} until it is answered.
    */
-  CompletableFuture<Void> commit(int sessionId, List<Staged> sends, List<Frame.Acked> acked) {
+  CompletableFuture<Void> settle(Settlement commit) {
     OnLoop.check(loop);
-    Commit commit = new Commit(sessionId, List.copyOf(sends), List.copyOf(acked));
     LinkException refusal = refusal(commit);
     if (refusal != null) {
       commit.done(refusal);
@@ -242,7 +241,7 @@ final class Publishing {
     return commit.answer;
   }
 
-  private @Nullable LinkException refusal(Commit commit) {
+  private @Nullable LinkException refusal(Settlement commit) {
     for (Target target : commit.targets()) {
       LinkException refusal = target.refusal();
       if (refusal != null) {
@@ -253,7 +252,7 @@ final class Publishing {
       }
     }
     return givenUpCommitBytes > 0
-            && givenUpCommitBytes + commit.keptBytes > settings.batching().maxUnconfirmedBytes()
+            && givenUpCommitBytes + commit.keptBytes() > settings.batching().maxUnconfirmedBytes()
         ? LinkException.unsent(
             FaultCode.TRANSACTION_ROLLED_BACK,
             "the transaction is rolled back: "
@@ -265,7 +264,7 @@ final class Publishing {
         : null;
   }
 
-  private void giveUp(Commit commit) {
+  private void giveUp(Settlement commit) {
     String late =
         "no answer within "
             + settings.timeouts().requestMillis()
@@ -273,13 +272,12 @@ final class Publishing {
     if (!open && !commit.wasSent()) {
       numbered.remove(commit); // the next connection numbers anew what comes behind it
       unconfirmed.remove(commit.correlation, commit);
-      commit.done(
-          LinkException.unsent(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", null));
+      commit.done(commit.unsent(late));
       return;
     }
     if (!commit.answered && !commit.givenUp) {
       commit.givenUp = true;
-      givenUpCommitBytes += commit.keptBytes;
+      givenUpCommitBytes += commit.keptBytes();
     }
     commit.done(new LinkException(FaultCode.OUTCOME_UNKNOWN, late + "may be committed or not"));
   }
@@ -364,12 +362,12 @@ final class Publishing {
   }
 
   private boolean mayTellEarly(Item item) {
-    if (item instanceof Commit commit && !commit.kept) {
-      if (keptCommitBytes + commit.keptBytes > settings.batching().maxUnconfirmedBytes()) {
+    if (item instanceof Settlement commit && !commit.kept) {
+      if (keptCommitBytes + commit.keptBytes() > settings.batching().maxUnconfirmedBytes()) {
         return false;
       }
       commit.kept = true;
-      keptCommitBytes += commit.keptBytes;
+      keptCommitBytes += commit.keptBytes();
     }
     return true;
   }
@@ -388,13 +386,13 @@ final class Publishing {
 
   private void forget(Item item) {
     outbox.settled(item.bytes());
-    if (item instanceof Commit commit && commit.kept) {
+    if (item instanceof Settlement commit && commit.kept) {
       commit.kept = false;
-      keptCommitBytes -= commit.keptBytes;
+      keptCommitBytes -= commit.keptBytes();
     }
-    if (item instanceof Commit commit && commit.givenUp) {
+    if (item instanceof Settlement commit && commit.givenUp) {
       commit.givenUp = false;
-      givenUpCommitBytes -= commit.keptBytes;
+      givenUpCommitBytes -= commit.keptBytes();
     }
   }
 

@@ -28,6 +28,10 @@ class PublishingTest {
     return loop.submit(call).get(10, TimeUnit.SECONDS);
   }
 
+  private static Item.Commit commit() {
+    return new Item.Commit(1, List.of(), List.of(), null, null);
+  }
+
   @Test
   void aCommitThatIsGivenUpBetweenAttachAndItsAnswerLeavesNoHoleInTheNumbers() throws Exception {
     LinkSettings settings =
@@ -43,7 +47,7 @@ class PublishingTest {
     CompletableFuture<Void> lost =
         onLoop(
             () -> {
-              CompletableFuture<Void> commit = publishing.commit(1, List.of(), List.of());
+              CompletableFuture<Void> commit = publishing.settle(commit());
               assertThat(publishing.attaching(1)).isEqualTo(1);
               return commit;
             });
@@ -52,7 +56,7 @@ class PublishingTest {
         () -> {
           publishing.attached(new Frame.Attached(1, 0, List.of(), 1 << 20));
           publishing.resume(Set.of(), () -> {});
-          return publishing.commit(1, List.of(), List.of());
+          return publishing.settle(commit());
         });
     assertThat(written).hasSize(1);
     assertThat(((Frame.Commit) written.get(0)).number()).isEqualTo(1);

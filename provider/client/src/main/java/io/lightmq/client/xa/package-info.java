@@ -1,0 +1,3 @@
+/** What the XA specification demands of a resource, without any input or output. */
+@org.jspecify.annotations.NullMarked
+package io.lightmq.client.xa;
