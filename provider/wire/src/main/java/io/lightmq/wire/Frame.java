@@ -1,10 +1,14 @@
 package io.lightmq.wire;
 
+import io.lightmq.wire.entry.Branch;
+import io.lightmq.wire.entry.BranchDecision;
+import io.lightmq.wire.entry.BranchState;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.Map;
@@ -227,18 +231,117 @@ public sealed interface Frame {
   record Credit(long totalBytes) implements Frame {}
 
   /**
-   * Commits a local transaction, atomically: its sends and its acknowledgements; answered through
-   * {@link Receipts}. Needs no credit.
+   * Commits a transaction, atomically: its sends, its acknowledgements, and what was staged of it
+   * before; answered through {@link Receipts}. Needs no credit.
    *
    * @param number the link's number, as for a run; 0 if it has neither a send nor an
-   *     acknowledgement
+   *     acknowledgement nor anything staged
+   * @param staged what was staged of it before, which has to be there whole; null if nothing was,
+   *     or {@link Protocol#TRANSACTIONS} is not agreed
    */
   record Commit(
-      int correlation, int sessionId, long number, List<StagedRun> runs, List<Acked> acked)
+      int correlation,
+      int sessionId,
+      long number,
+      List<StagedRun> runs,
+      List<Acked> acked,
+      @Nullable Part staged)
+      implements Frame {
+
+    /** One of which nothing was staged. */
+    public Commit(
+        int correlation, int sessionId, long number, List<StagedRun> runs, List<Acked> acked) {
+      this(correlation, sessionId, number, runs, acked, null);
+    }
+  }
+
+  /**
+   * What was staged of a transaction: by which name, and which one of that name. A client that
+   * names the one that it was told cannot mistake one that was begun anew for its own.
+   *
+   * @param transaction the broker's id for it, from {@link Staged}
+   */
+  record Part(Branch branch, long transaction) {}
+
+  /** A run of a transaction; messages as in {@link Publish}. */
+  record StagedRun(long destinationId, boolean persistent, int count, ByteBuf messages) {}
+
+  // ---- transactions that the broker keeps: feature TRANSACTIONS ----
+
+  /**
+   * Stages a part of a transaction, visible to nobody until it is committed; answered by {@link
+   * Staged}, or by a {@link Fault}: then nothing of this part is staged, and what was staged before
+   * stays, unless the fault says that the transaction is rolled back. One unanswered stage a
+   * session. Needs no credit.
+   *
+   * @param transaction the broker's id for it, if the client was told one; 0 begins it, or joins
+   *     the user's branch of that name that is not prepared
+   */
+  record Stage(
+      int correlation,
+      int sessionId,
+      long transaction,
+      List<StagedRun> runs,
+      List<Acked> acked,
+      Branch branch)
       implements Frame {}
 
-  /** A run within a commit; messages as in {@link Publish}. */
-  record StagedRun(long destinationId, boolean persistent, int count, ByteBuf messages) {}
+  /** It is staged; the transaction's id, the same for all that is staged of it. */
+  record Staged(int correlation, long transaction) implements Frame {}
+
+  /**
+   * Prepares a branch: what it carries, and what was staged of it before. From then on only {@link
+   * Decide} ends it. Answered through {@link Receipts} and asked for again by its number, as a
+   * commit is. Needs no credit.
+   *
+   * @param number the link's number, as for a run; never 0
+   * @param transaction the broker's id of what was staged, which has to be there whole; 0 if
+   *     nothing was
+   */
+  record Prepare(
+      int correlation,
+      int sessionId,
+      long number,
+      List<StagedRun> runs,
+      List<Acked> acked,
+      Xid xid,
+      long transaction)
+      implements Frame {}
+
+  /**
+   * Decides a prepared branch of this user, whichever link has prepared it; answered through {@link
+   * Receipts}.
+   *
+   * @param number the link's number, as for a run; never 0
+   */
+  record Decide(int correlation, long number, Xid xid, BranchDecision decision) implements Frame {}
+
+  /**
+   * Drops what was staged under a name and is not prepared; answered by {@link Ok}.
+   *
+   * @param attempted whether that is a failed attempt of what was acknowledged in it
+   */
+  record Abandon(int correlation, Branch branch, boolean attempted) implements Frame {}
+
+  /**
+   * Asks for the branches of this user that are prepared, or decided by an administrator and not
+   * forgotten; answered by {@link Recovered}.
+   *
+   * @param most at most so many, 1 to {@link Protocol#MAX_RECOVERED}
+   * @param after the last one of the answer before, null for the first ones
+   */
+  record Recover(int correlation, int most, @Nullable Xid after) implements Frame {}
+
+  /**
+   * Branches in an order of the broker's own.
+   *
+   * @param more whether there are others behind the last one
+   */
+  record Recovered(int correlation, List<RecoveredBranch> branches, boolean more)
+      implements Frame {}
+
+  /** A branch that the broker remembers. */
+  record RecoveredBranch(Xid xid, BranchState state) {}
 
   // ---- consuming ----
 

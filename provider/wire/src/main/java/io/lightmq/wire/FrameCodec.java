@@ -2,6 +2,7 @@ package io.lightmq.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import java.util.List;
 
 /**
  * The bytes of frames: pure functions between {@link Frame} and {@link ByteBuf}.
@@ -12,7 +13,8 @@ import io.netty.buffer.ByteBufAllocator;
  *  5 byte  flags        0
  *  6 short reserved     0
  *  8 int   correlation  0 where there is none
- * 12       fields       see {@link ControlFormats}, {@link MessageFormats}
+ * 12       fields       see {@link ControlFormats}, {@link MessageFormats},
+ *                      {@link TransactionFormats}
  * </pre>
  *
  * <p>Numbers are varints of 0 to 2^63 - 1: 7 bits a byte, low first, in the shortest form. A text
@@ -110,7 +112,15 @@ public final class FrameCodec {
     } else if (frame instanceof Frame.Deliver deliver) {
       deliver.entries().release();
     } else if (frame instanceof Frame.Commit commit) {
-      commit.runs().forEach(run -> run.messages().release());
+      release(commit.runs());
+    } else if (frame instanceof Frame.Stage stage) {
+      release(stage.runs());
+    } else if (frame instanceof Frame.Prepare prepare) {
+      release(prepare.runs());
     }
+  }
+
+  private static void release(List<Frame.StagedRun> runs) {
+    runs.forEach(run -> run.messages().release());
   }
 }

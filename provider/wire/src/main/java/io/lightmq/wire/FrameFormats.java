@@ -37,6 +37,7 @@ final class FrameFormats {
   private FrameFormats() {
     ControlFormats.addTo(this);
     MessageFormats.addTo(this);
+    TransactionFormats.addTo(this);
   }
 
   static Format<?> of(FrameType type) {

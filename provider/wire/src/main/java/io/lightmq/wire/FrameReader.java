@@ -40,6 +40,11 @@ final class FrameReader {
     return value == 1;
   }
 
+  int i32() {
+    need(4);
+    return in.readInt();
+  }
+
   long bits64() {
     need(8);
     return in.readLong();
@@ -107,6 +112,17 @@ final class FrameReader {
 
   byte[] bytes() {
     byte[] bytes = new byte[length()];
+    in.readBytes(bytes);
+    return bytes;
+  }
+
+  /** So many bytes, and not too many of them. */
+  byte[] bytes(String what, int most) {
+    int length = length();
+    if (length > most) {
+      throw ProtocolException.bad(what + " of " + length + " bytes; at most " + most + " allowed");
+    }
+    byte[] bytes = new byte[length];
     in.readBytes(bytes);
     return bytes;
   }

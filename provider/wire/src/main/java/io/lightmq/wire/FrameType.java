@@ -36,6 +36,13 @@ public enum FrameType {
   RECEIPTS(41, Sender.BROKER, Correlation.NONE, false),
   CREDIT(42, Sender.BROKER, Correlation.NONE, false),
   COMMIT(43, Sender.CLIENT, Correlation.REQUIRED, false),
+  STAGE(44, Sender.CLIENT, Correlation.REQUIRED, false),
+  STAGED(45, Sender.BROKER, Correlation.REQUIRED, false),
+  PREPARE(46, Sender.CLIENT, Correlation.REQUIRED, false),
+  DECIDE(47, Sender.CLIENT, Correlation.REQUIRED, false),
+  ABANDON(48, Sender.CLIENT, Correlation.REQUIRED, false),
+  RECOVER(49, Sender.CLIENT, Correlation.REQUIRED, false),
+  RECOVERED(67, Sender.BROKER, Correlation.REQUIRED, false),
 
   PULL(50, Sender.CLIENT, Correlation.NONE, false),
   PULL_DONE(51, Sender.BROKER, Correlation.NONE, false),

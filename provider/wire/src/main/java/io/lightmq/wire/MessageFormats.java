@@ -63,30 +63,6 @@ final class MessageFormats {
         Frame.Credit.class,
         (out, f) -> out.varint(f.totalBytes()),
         (in, c) -> new Frame.Credit(in.varlong()));
-    // CommitParts of the broker counts the parts of this layout before it is decoded.
-    table.add(
-        FrameType.COMMIT,
-        Frame.Commit.class,
-        (out, f) -> {
-          out.varint(f.sessionId());
-          out.varint(f.number());
-          out.list(
-              f.runs(),
-              (o, run) -> {
-                o.varint(run.destinationId());
-                o.flag(run.persistent());
-                o.varint(run.count());
-                o.slice(run.messages());
-              });
-          writeAcked(out, f.acked());
-        },
-        (in, c) ->
-            new Frame.Commit(
-                c,
-                in.varint(),
-                in.varlong(),
-                in.list("runs", 4, MessageFormats::readStagedRun),
-                readAcked(in)));
   }
 
   private static void pulling(FrameFormats table) {
@@ -209,7 +185,7 @@ final class MessageFormats {
     return new Frame.Done(from, count);
   }
 
-  private static void writeAcked(FrameWriter out, List<Frame.Acked> acked) {
+  static void writeAcked(FrameWriter out, List<Frame.Acked> acked) {
     out.list(
         acked,
         (o, one) -> {
@@ -225,7 +201,7 @@ final class MessageFormats {
         });
   }
 
-  private static List<Frame.Acked> readAcked(FrameReader in) {
+  static List<Frame.Acked> readAcked(FrameReader in) {
     return in.list(
         "consumers",
         3,
@@ -236,11 +212,27 @@ final class MessageFormats {
                 i.list("ranges", 3, r -> new SequenceRange(r.u8(), r.varlong(), r.varint()))));
   }
 
-  private static Frame.StagedRun readStagedRun(FrameReader in) {
-    long destinationId = in.varlong();
-    boolean persistent = in.flag();
-    int count = runCount(in);
-    return new Frame.StagedRun(destinationId, persistent, count, run(in, count));
+  static void writeRuns(FrameWriter out, List<Frame.StagedRun> runs) {
+    out.list(
+        runs,
+        (o, run) -> {
+          o.varint(run.destinationId());
+          o.flag(run.persistent());
+          o.varint(run.count());
+          o.slice(run.messages());
+        });
+  }
+
+  static List<Frame.StagedRun> readRuns(FrameReader in) {
+    return in.list(
+        "runs",
+        4,
+        i -> {
+          long destinationId = i.varlong();
+          boolean persistent = i.flag();
+          int count = runCount(i);
+          return new Frame.StagedRun(destinationId, persistent, count, run(i, count));
+        });
   }
 
   private static int runCount(FrameReader in) {

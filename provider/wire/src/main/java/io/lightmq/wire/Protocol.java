@@ -20,8 +20,18 @@ public final class Protocol {
   /** Feature: {@link Frame.Attached} tells since when the broker knows the link. */
   public static final long LINK_KNOWN = 1 << 1;
 
-  /** The optional features that this program knows, as a bit set. */
-  public static final long FEATURES = TEMPORARY_BY_LINK | LINK_KNOWN;
+  /**
+   * Feature: a transaction may be staged in the broker, piece by piece, and a branch of a
+   * distributed one prepared: {@link Frame.Stage}, {@link Frame.Prepare}, {@link Frame.Decide},
+   * {@link Frame.Abandon}, {@link Frame.Recover}, and the end of {@link Frame.Commit}.
+   */
+  public static final long TRANSACTIONS = 1 << 2;
+
+  /** The optional features that a client of this program knows, as a bit set. */
+  public static final long FEATURES = TEMPORARY_BY_LINK | LINK_KNOWN | TRANSACTIONS;
+
+  /** Those that a broker of this program serves. */
+  private static final long SERVED = TEMPORARY_BY_LINK | LINK_KNOWN;
 
   /** The port when none is given. */
   public static final int DEFAULT_PORT = 7654;
@@ -46,6 +56,9 @@ public final class Protocol {
 
   /** The most arguments of a verb. */
   public static final int MAX_ARGUMENTS = 256;
+
+  /** The most branches in one {@link Frame.Recovered}. */
+  public static final int MAX_RECOVERED = 1_000;
 
   /** The longest cause in a {@link Frame.Return}. */
   public static final int MAX_CAUSE_CHARS = 1_024;
@@ -88,9 +101,9 @@ public final class Protocol {
     return version;
   }
 
-  /** The features that both sides know. */
+  /** The features that a client offers and a broker of this program serves. */
   public static long features(Frame.Hello hello) {
-    return hello.features() & FEATURES;
+    return hello.features() & SERVED;
   }
 
   /**

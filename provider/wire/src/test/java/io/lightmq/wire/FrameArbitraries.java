@@ -1,9 +1,13 @@
 package io.lightmq.wire;
 
+import io.lightmq.wire.entry.Branch;
+import io.lightmq.wire.entry.BranchDecision;
+import io.lightmq.wire.entry.BranchState;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,7 +87,32 @@ final class FrameArbitraries {
               list(() -> new Frame.Done(1 + random.nextInt(1 << 30), 1 + random.nextInt(99))),
               list(() -> fault(number())));
       case CREDIT -> new Frame.Credit(big());
-      case COMMIT -> new Frame.Commit(id(), number(), big(), list(this::stagedRun), acked());
+      case COMMIT ->
+          new Frame.Commit(
+              id(),
+              number(),
+              big(),
+              list(this::stagedRun),
+              acked(),
+              random.nextBoolean() ? new Frame.Part(branch(), above0()) : null);
+      case STAGE ->
+          new Frame.Stage(id(), number(), big(), list(this::stagedRun), acked(), branch());
+      case STAGED -> new Frame.Staged(id(), above0());
+      case PREPARE ->
+          new Frame.Prepare(id(), number(), above0(), list(this::stagedRun), acked(), xid(), big());
+      case DECIDE ->
+          new Frame.Decide(id(), above0(), xid(), BranchDecision.values()[random.nextInt(3)]);
+      case ABANDON -> new Frame.Abandon(id(), branch(), random.nextBoolean());
+      case RECOVER ->
+          new Frame.Recover(
+              id(),
+              1 + random.nextInt(Protocol.MAX_RECOVERED),
+              random.nextBoolean() ? xid() : null);
+      case RECOVERED ->
+          new Frame.Recovered(
+              id(),
+              list(() -> new Frame.RecoveredBranch(xid(), BranchState.values()[random.nextInt(3)])),
+              random.nextBoolean());
       case PULL ->
           new Frame.Pull(
               list(() -> new Frame.PullOne(number(), number(), number(), number(), number())));
@@ -164,6 +193,22 @@ final class FrameArbitraries {
 
   private long big() {
     return random.nextLong() >>> 1 + random.nextInt(63);
+  }
+
+  private long above0() {
+    return Math.max(1, big());
+  }
+
+  private Branch branch() {
+    return random.nextBoolean() ? new Branch.Local(above0()) : new Branch.Xa(xid());
+  }
+
+  private Xid xid() {
+    byte[] globalId = new byte[1 + random.nextInt(Xid.MAX_PART_BYTES)];
+    byte[] qualifier = new byte[random.nextInt(Xid.MAX_PART_BYTES + 1)];
+    random.nextBytes(globalId);
+    random.nextBytes(qualifier);
+    return new Xid(random.nextInt(), globalId, qualifier);
   }
 
   private UUID uuid() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import com.sun.management.ThreadMXBean;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
@@ -161,6 +162,39 @@ class FrameCodecTest {
     assertThatThrownBy(() -> FrameCodec.decode(Unpooled.wrappedBuffer(overflow)))
         .isInstanceOf(ProtocolException.class)
         .hasMessageContaining("nine bytes");
+  }
+
+  @Test
+  void partsOfABranchIdThatAreTooLongAreRefused() {
+    ByteBuf abandon = Unpooled.buffer();
+    abandon.writeByte(FrameType.ABANDON.code()).writeMedium(0).writeInt(1);
+    abandon.writeByte(2).writeInt(7).writeByte(1).writeByte(9).writeByte(Xid.MAX_PART_BYTES + 1);
+    abandon.writeZero(Xid.MAX_PART_BYTES + 1);
+    assertThatThrownBy(() -> FrameCodec.decode(abandon))
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("branch qualifier of 65 bytes; at most 64");
+  }
+
+  @Test
+  void branchIdWithoutAGlobalPartIsRefused() {
+    ByteBuf abandon = Unpooled.buffer();
+    abandon.writeByte(FrameType.ABANDON.code()).writeMedium(0).writeInt(1);
+    abandon.writeByte(2).writeInt(7).writeByte(0).writeByte(0);
+    assertThatThrownBy(() -> FrameCodec.decode(abandon))
+        .isInstanceOf(ProtocolException.class)
+        .hasMessageContaining("1 to 64 bytes, not 0");
+  }
+
+  @Test
+  void recoverAsksForAtMostWhatOneAnswerHolds() {
+    for (int most : new int[] {0, Protocol.MAX_RECOVERED + 1}) {
+      ByteBuf bytes = FrameCodec.encode(new Frame.Recover(1, most, null), allocator);
+      bytes.skipBytes(4);
+      assertThatThrownBy(() -> FrameCodec.decode(bytes))
+          .isInstanceOf(ProtocolException.class)
+          .hasMessageContaining(most + " branches")
+          .hasMessageContaining("1 to 1000");
+    }
   }
 
   @Test

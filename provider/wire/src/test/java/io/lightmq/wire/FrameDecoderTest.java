@@ -253,7 +253,8 @@ class FrameDecoderTest {
   @Test
   void versionsAreNegotiated() {
     assertThat(Protocol.negotiate(new Frame.Hello(1, 9, -1, "new"))).isEqualTo(1);
-    assertThat(Protocol.features(new Frame.Hello(1, 9, -1, "new"))).isEqualTo(Protocol.FEATURES);
+    assertThat(Protocol.features(new Frame.Hello(1, 9, -1, "new")))
+        .isEqualTo(Protocol.TEMPORARY_BY_LINK | Protocol.LINK_KNOWN);
     assertThatThrownBy(() -> Protocol.negotiate(new Frame.Hello(2, 9, 0, "newer")))
         .isInstanceOfSatisfying(
             ProtocolException.class,
@@ -292,6 +293,10 @@ class FrameDecoderTest {
       publish.messages().retain();
     } else if (frame instanceof Frame.Commit commit) {
       commit.runs().forEach(run -> run.messages().retain());
+    } else if (frame instanceof Frame.Stage stage) {
+      stage.runs().forEach(run -> run.messages().retain());
+    } else if (frame instanceof Frame.Prepare prepare) {
+      prepare.runs().forEach(run -> run.messages().retain());
     }
     return frame;
   }

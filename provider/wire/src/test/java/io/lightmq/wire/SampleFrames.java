@@ -1,6 +1,9 @@
 package io.lightmq.wire;
 
 import io.lightmq.wire.entry.BodyType;
+import io.lightmq.wire.entry.Branch;
+import io.lightmq.wire.entry.BranchDecision;
+import io.lightmq.wire.entry.BranchState;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
@@ -8,6 +11,7 @@ import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.MessageWriter;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
@@ -20,6 +24,7 @@ import java.util.UUID;
 
 /** One frame of each type with every field set, for golden files and mutations. */
 final class SampleFrames {
+  static final Xid XID = new Xid(131_077, new byte[] {1, 2, (byte) 0xFF}, new byte[] {4, 0});
   static final UUID ID = new UUID(0x0123456789abcdefL, 0xfedcba9876543210L);
   private static final DestinationName ORDERS =
       new DestinationName(DestinationKind.QUEUE, "orders");
@@ -57,7 +62,20 @@ final class SampleFrames {
     frames.put(
         "frame-create_temporary-by_link",
         new Frame.CreateTemporary(14, DestinationKind.TEMPORARY_TOPIC, 300));
+    frames.put("frame-commit-staged_local", committing(new Branch.Local(3)));
+    frames.put("frame-commit-staged_xa", committing(new Branch.Xa(XID)));
     return frames;
+  }
+
+  private static Frame committing(Branch branch) {
+    Frame.Commit commit = (Frame.Commit) all().get(FrameType.COMMIT);
+    return new Frame.Commit(
+        commit.correlation(),
+        commit.sessionId(),
+        commit.number(),
+        commit.runs(),
+        commit.acked(),
+        new Frame.Part(branch, 900));
   }
 
   private static List<Frame> list() {
@@ -126,6 +144,29 @@ final class SampleFrames {
                 new Frame.StagedRun(300, true, 1, run("a")),
                 new Frame.StagedRun(301, false, 2, run("b", "c"))),
             ACKED));
+    frames.add(
+        new Frame.Stage(
+            23,
+            1,
+            900,
+            List.of(new Frame.StagedRun(300, true, 1, run("a"))),
+            ACKED,
+            new Branch.Xa(XID)));
+    frames.add(new Frame.Staged(24, 900));
+    frames.add(
+        new Frame.Prepare(
+            25, 1, 253, List.of(new Frame.StagedRun(300, true, 1, run("a"))), ACKED, XID, 900));
+    frames.add(new Frame.Decide(26, 254, XID, BranchDecision.ROLL_BACK));
+    frames.add(new Frame.Abandon(27, new Branch.Local(300), true));
+    frames.add(new Frame.Recover(28, Protocol.MAX_RECOVERED, XID));
+    frames.add(
+        new Frame.Recovered(
+            29,
+            List.of(
+                new Frame.RecoveredBranch(XID, BranchState.PREPARED),
+                new Frame.RecoveredBranch(
+                    new Xid(-2, new byte[] {1}, new byte[0]), BranchState.HEURISTICALLY_COMMITTED)),
+            true));
     frames.add(
         new Frame.Pull(
             List.of(

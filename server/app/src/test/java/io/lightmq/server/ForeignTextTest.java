@@ -13,10 +13,12 @@ import io.lightmq.server.RawLink.At;
 import io.lightmq.server.config.ServerConfig;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.Branch;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
+import io.lightmq.wire.entry.Xid;
 import io.lightmq.wire.scram.ScramClient;
 import io.lightmq.wire.scram.ScramCredential;
 import java.io.EOFException;
@@ -82,6 +84,8 @@ class ForeignTextTest {
   private static final int MAX_ANSWERED_BYTES = 3_000;
 
   private static final int LAST = 77_777;
+
+  private static final byte[] NOTHING = {};
 
   /** What must never come out as it went in. */
   private static final String FORGED =
@@ -179,6 +183,7 @@ class ForeignTextTest {
     return type == String.class
         || type == DestinationName.class
         || type == byte[].class
+        || type == Branch.class
         || (type instanceof Class<?> nested
             && nested.isRecord()
             && Arrays.stream(nested.getRecordComponents())
@@ -222,6 +227,12 @@ class ForeignTextTest {
       return text;
     } else if (type == byte[].class) {
       return variant.bytes(text).getBytes(UTF_8);
+    } else if (type == Xid.class) {
+      return xid(text);
+    } else if (type == Branch.class) {
+      return new Branch.Xa(xid(text));
+    } else if (type == Frame.Part.class) {
+      return new Frame.Part(new Branch.Xa(xid(text)), 1);
     } else if (type == DestinationName.class) {
       int most = Math.min(text.length(), DestinationName.MAX_NAME_BYTES);
       return new DestinationName(variant.kind, most == 0 ? "@" : text.substring(0, most));
@@ -237,6 +248,13 @@ class ForeignTextTest {
       }
     }
     throw new AssertionError("this test knows no hostile " + type + "; teach it one");
+  }
+
+  /** A branch id is bytes, which may look like a text. */
+  private static Xid xid(String text) {
+    byte[] bytes = text.getBytes(UTF_8);
+    return new Xid(
+        1, Arrays.copyOf(bytes, Math.max(1, Math.min(bytes.length, Xid.MAX_PART_BYTES))), NOTHING);
   }
 
   private static Object good(RecordComponent part, Class<?> of, Variant variant) {
@@ -261,6 +279,14 @@ class ForeignTextTest {
       return variant.subscribe;
     } else if (type == DestinationKind.class) {
       return DestinationKind.TEMPORARY_QUEUE;
+    } else if (type == Xid.class) {
+      return xid("x");
+    } else if (type == Branch.class) {
+      return new Branch.Local(1);
+    } else if (type == Frame.Part.class) {
+      return null;
+    } else if (type instanceof Class<?> constants && constants.isEnum()) {
+      return constants.getEnumConstants()[0];
     } else if (type == DestinationName.class) {
       return new DestinationName(variant.kind, "orders");
     } else if (type == String.class) {

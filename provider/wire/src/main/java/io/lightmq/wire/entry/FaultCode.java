@@ -52,6 +52,14 @@ public enum FaultCode {
   TRANSACTION_TOO_LARGE(32),
   /** Stored or not: the answer is not known any more. */
   OUTCOME_UNKNOWN(33),
+  /** The broker knows no transaction of that name, or not any more. */
+  UNKNOWN_TRANSACTION(34),
+  /** A branch of that name is prepared already. */
+  DUPLICATE_TRANSACTION(35),
+  /** An administrator has committed the branch. */
+  HEURISTIC_COMMIT(36),
+  /** An administrator has rolled the branch back. */
+  HEURISTIC_ROLLBACK(37),
   /** The disk guard refuses new messages. */
   DISK_FULL(40),
   /** The memory budget for non-persistent messages is used up. */

@@ -503,6 +503,10 @@ final class ClientFrames {
       commit.runs().forEach(run -> run.messages().release());
       throw ProtocolRefusal.protocol("a commit needs a correlation above 0");
     }
+    if (commit.staged() != null) {
+      commit.runs().forEach(run -> run.messages().release());
+      throw ProtocolRefusal.protocol("a commit of what was staged: that feature is not agreed");
+    }
     List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
     try {
       for (Frame.StagedRun run : commit.runs()) {

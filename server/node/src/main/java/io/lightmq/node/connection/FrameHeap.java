@@ -104,9 +104,16 @@ final class FrameHeap {
         : (int) Math.min(Integer.MAX_VALUE, most);
   }
 
+  /** Whether it has the runs and acknowledgements of a transaction, laid out as in a commit. */
+  static boolean isCommitLike(int type) {
+    return type == FrameType.COMMIT.code()
+        || type == FrameType.STAGE.code()
+        || type == FrameType.PREPARE.code();
+  }
+
   private static boolean hasParts(int type) {
     return type == FrameType.ACKNOWLEDGE.code()
-        || type == FrameType.COMMIT.code()
+        || isCommitLike(type)
         || type == FrameType.RETURN.code()
         || type == FrameType.BEGUN.code()
         || type == FrameType.PULL.code();

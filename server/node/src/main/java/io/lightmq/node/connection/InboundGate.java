@@ -284,7 +284,7 @@ final class InboundGate extends ChannelInboundHandlerAdapter {
       runBytes = frameLength - FRAME_BYTES;
       return !covered();
     }
-    commit = type == FrameType.COMMIT.code();
+    commit = FrameHeap.isCommitLike(type);
     if (commit) {
       parts.begin(frameLength);
     }

@@ -10,7 +10,9 @@ import io.lightmq.wire.Frame;
 import io.lightmq.wire.FrameCodec;
 import io.lightmq.wire.FrameType;
 import io.lightmq.wire.Protocol;
+import io.lightmq.wire.entry.Branch;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -204,6 +206,9 @@ class FrameHeapTest {
 
   // ---- what is reckoned before a frame is decoded ----
 
+  private static final Branch.Xa BRANCH =
+      new Branch.Xa(new Xid(1, new byte[Xid.MAX_PART_BYTES], new byte[Xid.MAX_PART_BYTES]));
+
   private static List<Frame> worst(FrameType type, int parts) {
     String ascii = "y".repeat(parts * 5);
     String wide = "\u00e4".repeat(parts * 3);
@@ -222,7 +227,23 @@ class FrameHeapTest {
           List.of(
               new Frame.Commit(9, 1, 1, List.of(), acked(parts, 1)),
               new Frame.Commit(9, 1, 1, runs(parts, 100), acked(1, parts)),
-              new Frame.Commit(9, 1, 1, runs(1, 100 * parts), List.of()));
+              new Frame.Commit(9, 1, 1, runs(1, 100 * parts), List.of()),
+              new Frame.Commit(9, 1, 1, List.of(), acked(1, 1), new Frame.Part(BRANCH, 1)));
+      case STAGE ->
+          List.of(
+              new Frame.Stage(9, 1, 1, List.of(), acked(parts, 1), BRANCH),
+              new Frame.Stage(9, 1, 1, runs(parts, 100), acked(1, parts), BRANCH),
+              new Frame.Stage(9, 1, 1, runs(1, 100 * parts), List.of(), BRANCH));
+      case PREPARE ->
+          List.of(
+              new Frame.Prepare(9, 1, 1, List.of(), acked(parts, 1), BRANCH.xid(), 1),
+              new Frame.Prepare(9, 1, 1, runs(parts, 100), acked(1, parts), BRANCH.xid(), 1),
+              new Frame.Prepare(9, 1, 1, runs(1, 100 * parts), List.of(), BRANCH.xid(), 1));
+      case DECIDE ->
+          List.of(
+              new Frame.Decide(9, 1, BRANCH.xid(), io.lightmq.wire.entry.BranchDecision.COMMIT));
+      case ABANDON -> List.of(new Frame.Abandon(9, BRANCH, true));
+      case RECOVER -> List.of(new Frame.Recover(9, Protocol.MAX_RECOVERED, BRANCH.xid()));
       case PULL -> List.of(pulls(parts));
       case ADMIN -> List.of(new Frame.Admin(9, wide, arguments(parts)), admin(ascii));
       case SET_CLIENT_ID ->
@@ -275,7 +296,7 @@ class FrameHeapTest {
 
   private static int most(FrameType type, ByteBuf frame) {
     int length = frame.readableBytes();
-    if (type != FrameType.COMMIT) {
+    if (!FrameHeap.isCommitLike(type.code())) {
       return FrameHeap.most(type.code(), length);
     }
     CommitParts parts = new CommitParts();
