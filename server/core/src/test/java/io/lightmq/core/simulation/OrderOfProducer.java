@@ -84,13 +84,14 @@ final class OrderOfProducer implements Oracle {
    * before lies before it in any case.
    *
    * <p>The same holds for records that were seen before they were forced, and that a power cut has
-   * taken: with the record of this one those of all later ones have gone.
+   * taken: with the record of this one those of all later ones have gone. Perhaps it was sent again
+   * to an owner before this one. If a later one has not gone it comes from its old place, and lies
+   * before this one then.
    */
   private boolean isSentAgain(Arrival arrival) {
-    boolean toThisOwner = arrival.message().lastEra == world.era();
     return LaneCode.isDurable(arrival.place().lane())
-        ? toThisOwner && powerWasCut && !arrival.followed().destination.high
-        : toThisOwner || !arrival.alive();
+        ? powerWasCut && !arrival.followed().destination.high
+        : arrival.message().lastEra == world.era() || !arrival.alive();
   }
 
   private static long epochOf(long sequence) {
