@@ -47,28 +47,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The transactions that are kept before they are committed: begins them, stages their parts and
  * ends them, by a numbered step of a link, by its loss, or because they are given up.
- *
- * <p>Bounds: a connection takes part in {@value #MAX_OF_CONNECTION} that are not prepared, there
- * are {@value #MAX_OPEN} of these and {@value #MAX_PREPARED} prepared ones, half of them of one
- * user; beyond that none begins, or is prepared. What one may stage the settings say.
  */
 @OwnedBy("shard")
 public final class Staging {
-  /** Those that are not prepared in which a connection takes part. */
-  static final int MAX_OF_CONNECTION = 1_000;
-
-  /** All that are not prepared. */
-  static final int MAX_OPEN = 10_000;
-
-  /** All that are prepared, or decided by an administrator and not forgotten. */
-  static final int MAX_PREPARED = 10_000;
-
-  /** Those of one user. */
-  static final int MAX_PREPARED_OF_USER = MAX_PREPARED / 2;
-
   private static final int STEP_BYTES = 512;
 
-  private final BrokerSettings settings;
+  private final StagingLimits limits;
   private final ShardState state;
   private final Recorder recorder;
   private final Sessions sessions;
@@ -103,8 +87,8 @@ public final class Staging {
       Attempts attempts,
       Admission admission,
       TurnTime time) {
-    this.settings = settings;
     this.state = recorder.state();
+    this.limits = new StagingLimits(settings.limits().maxStagedBytes(), state.transactions());
     this.recorder = recorder;
     this.sessions = sessions;
     this.transactions = transactions;
@@ -178,7 +162,7 @@ public final class Staging {
       TransactionName name,
       @Nullable StagedTransaction known,
       Transactions.Part part) {
-    checkLimits(link, known, part);
+    limits.check(partsOf.getOrDefault(link.id(), Set.of()).size(), known, part);
     long id = known == null ? all().nextId() : known.id();
     int unlogged = (int) state.unloggedIds();
     Plan plan =
@@ -194,46 +178,6 @@ public final class Staging {
       }
     }
     return id;
-  }
-
-  private void checkLimits(Link link, @Nullable StagedTransaction known, Transactions.Part part) {
-    if (known == null) {
-      checkCounts(link);
-    }
-    long bytes = known == null ? 0 : known.bytes();
-    long more = 0;
-    for (Command.StagedRun run : part.runs()) {
-      more += run.messages().buffer().remaining();
-    }
-    long most = settings.limits().maxStagedBytes();
-    if (more > 0 && bytes + more > most) {
-      throw new Refusal(
-          FaultCode.TRANSACTION_TOO_LARGE,
-          "the transaction has staged "
-              + bytes
-              + " bytes, and "
-              + more
-              + " would be more than "
-              + most
-              + " (limits.staged-transaction): commit more often");
-    }
-  }
-
-  private void checkCounts(Link link) {
-    int own = partsOf.getOrDefault(link.id(), Set.of()).size();
-    if (own >= MAX_OF_CONNECTION || all().open() >= MAX_OPEN) {
-      throw new Refusal(
-          FaultCode.LIMIT_REACHED,
-          "this connection has "
-              + own
-              + " transactions open of which the broker keeps something, all have "
-              + all().open()
-              + "; it keeps "
-              + MAX_OF_CONNECTION
-              + " and "
-              + MAX_OPEN
-              + ": commit or roll back some");
-    }
   }
 
   // ---- numbered steps ----
@@ -348,7 +292,7 @@ public final class Staging {
       PeerSession session, Link link, Command.Commit command, Command.Step.Prepares step) {
     TransactionName name = name(session, link, new Branch.Xa(step.xid()));
     StagedTransaction known = open(name, step.transaction());
-    checkPrepared(session.peer().userName());
+    limits.checkPrepared(session.peer().userName());
     for (Command.StagedRun run : command.runs()) {
       var to = state.destinations().find(run.destinationId());
       if (to != null && to.kind().isTemporary()) {
@@ -361,23 +305,6 @@ public final class Staging {
     landing.record(link.id(), command.number(), List.of(new Prepared(id, time.millis())));
     leaveLinks(id);
     return Mark.DURABLE;
-  }
-
-  private void checkPrepared(String user) {
-    int own = all().toldOf(user);
-    if (own >= MAX_PREPARED_OF_USER || all().prepared() + all().decided() >= MAX_PREPARED) {
-      throw new Refusal(
-          FaultCode.LIMIT_REACHED,
-          "the user has "
-              + own
-              + " branches that are prepared or not forgotten, all have "
-              + (all().prepared() + all().decided())
-              + "; the broker keeps "
-              + MAX_PREPARED_OF_USER
-              + " and "
-              + MAX_PREPARED
-              + ": let transaction managers recover, or decide some by bin/lightmq xa");
-    }
   }
 
   private @Nullable Mark decide(
