@@ -10,6 +10,7 @@ import io.lightmq.server.admin.StatusCommand;
 import io.lightmq.server.admin.StopCommand;
 import io.lightmq.server.admin.SubscriptionCommand;
 import io.lightmq.server.admin.UserCommand;
+import io.lightmq.server.admin.XaCommand;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -35,7 +36,8 @@ import picocli.CommandLine.Spec;
       DamagedCommand.class,
       Main.VersionCommand.class,
       SubscriptionCommand.class,
-      LinkCommand.class
+      LinkCommand.class,
+      XaCommand.class
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {

@@ -154,7 +154,8 @@ class ServerTest {
             "destination: no destinations",
             "link: links          1",
             "subscription: no subscriptions",
-            "user: NAME   ROLES");
+            "user: NAME   ROLES",
+            "xa: no branches");
   }
 
   @Test

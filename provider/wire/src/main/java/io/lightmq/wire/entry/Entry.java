@@ -139,6 +139,17 @@ public final class Entry {
     return header;
   }
 
+  /**
+   * Gives a whole entry another place: it is the same message in another lane from now on, with the
+   * CRC of that.
+   */
+  public static void place(ByteBuffer target, int at, long destinationId, int lane, long sequence) {
+    target.put(at + LANE, (byte) lane);
+    target.putLong(at + DESTINATION, destinationId);
+    target.putLong(at + SEQUENCE, sequence);
+    target.putInt(at + CRC, Crc.of(target, at + VERSION_AT, at + length(target, at)));
+  }
+
   /** Makes the CRC of a written entry wrong: it stands for one that is lost, and is never read. */
   public static void spoil(ByteBuffer target, int at) {
     target.putInt(at + CRC, ~target.getInt(at + CRC));

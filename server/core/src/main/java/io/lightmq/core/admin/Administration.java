@@ -30,7 +30,11 @@ public final class Administration {
           "subscription.list",
           "subscription.delete",
           "link.list",
-          "link.drop");
+          "link.drop",
+          "xa.list",
+          "xa.commit",
+          "xa.rollback",
+          "xa.forget");
 
   private final DestinationAdministration destinations;
   private final DeadLetterAdministration letters;
@@ -38,6 +42,7 @@ public final class Administration {
   private final DamagedAdministration damaged;
   private final SubscriptionAdministration durable;
   private final LinkAdministration links;
+  private final BranchAdministration branches;
 
   public Administration(
       DestinationAdministration destinations,
@@ -45,13 +50,15 @@ public final class Administration {
       DelayAdministration delayed,
       DamagedAdministration damaged,
       SubscriptionAdministration durable,
-      LinkAdministration links) {
+      LinkAdministration links,
+      BranchAdministration branches) {
     this.destinations = destinations;
     this.letters = letters;
     this.delayed = delayed;
     this.damaged = damaged;
     this.durable = durable;
     this.links = links;
+    this.branches = branches;
   }
 
   /** Carries out a verb, which is answered when what it changed is durable. */
@@ -72,6 +79,8 @@ public final class Administration {
       durable.execute(command);
     } else if (verb.startsWith("link.")) {
       links.execute(command);
+    } else if (verb.startsWith("xa.")) {
+      branches.execute(command);
     } else {
       destinations.execute(command);
     }
@@ -98,6 +107,9 @@ public final class Administration {
     }
     if (verb.startsWith("link.")) {
       return LinkAdministration.arguments(verb);
+    }
+    if (verb.startsWith("xa.")) {
+      return BranchAdministration.arguments(verb);
     }
     if (!verb.startsWith("destination.")) {
       throw new IllegalArgumentException("nobody says which arguments " + verb + " has");

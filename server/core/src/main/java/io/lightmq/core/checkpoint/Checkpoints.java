@@ -285,7 +285,7 @@ public final class Checkpoints {
     }
     replica.state().guard().check();
     if (phase == Phase.IDLE && isDue()) {
-      scan = new NeedScan(replica.state().destinations());
+      scan = new NeedScan(replica.state());
       phase = Phase.PREPARING;
     }
     if (phase == Phase.IDLE || phase == Phase.DESTAGING) {
@@ -404,7 +404,7 @@ public final class Checkpoints {
   public void lookForDeadBytes(LongConsumer taker) {
     replica.state().guard().check();
     if (!closed && phase == Phase.IDLE) {
-      scan = new NeedScan(replica.state().destinations());
+      scan = new NeedScan(replica.state());
       deadTaker = taker;
       phase = Phase.LOOKING;
       stores.shard().execute(() -> {});
@@ -489,7 +489,7 @@ public final class Checkpoints {
       return;
     }
     tellOf(damages);
-    switchOver = new SwitchOver(replica.state().destinations(), places);
+    switchOver = new SwitchOver(replica.state(), places);
     end(() -> switchedOver(places.offset(), published));
   }
 

@@ -4,6 +4,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.state.ShardState;
 import io.lightmq.core.storage.segment.Piece;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -12,7 +13,9 @@ import java.util.Map;
 /**
  * Adds up how many bytes of each segment somebody needs, a little at a time, and lets each
  * destination forget on the way what everybody has behind it. Need only falls: when the scan has
- * ended, no more is needed than it says, and what it says that nobody needs nobody will.
+ * ended, no more is needed than it says, and what it says that nobody needs nobody will. What a
+ * lane takes over meanwhile counts as needed whole, since the scan may be past that lane and not at
+ * the other one.
  */
 @OwnedBy("shard")
 final class NeedScan {
@@ -25,8 +28,9 @@ final class NeedScan {
   private long lastId = Destinations.BEFORE_ALL;
   private boolean done;
 
-  NeedScan(Destinations destinations) {
-    this.destinations = destinations;
+  NeedScan(ShardState state) {
+    this.destinations = state.destinations();
+    state.watchTakeOvers(this::given);
   }
 
   /** Looks at one destination or one piece more; whether all is looked at. */
@@ -47,6 +51,17 @@ final class NeedScan {
       pieces.addAll(lane.pieces());
     }
     return false;
+  }
+
+  /** What lies in a destination's lanes is about to be others'. */
+  private void given(Destination destination) {
+    if (!done) {
+      for (DurableLane lane : destination.durableLanes()) {
+        for (Piece piece : lane.pieces()) {
+          liveBytes.merge(piece.segmentAddress(), piece.bytes(), Long::sum);
+        }
+      }
+    }
   }
 
   private void add(Piece piece) {

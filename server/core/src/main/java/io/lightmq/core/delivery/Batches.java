@@ -188,7 +188,7 @@ final class Batches {
               window.getLong(offset + Entry.EXPIRY_AT),
               window.getLong(offset + CONNECTION_AT))
           && !isSuppressed(consumer, lane, sequence, offset, length)) {
-        gather.addWindow(lane, sequence, offset, length);
+        gather.addWindow(lane, sequence, offset, length, location.origin());
       }
       offset += length;
       walkedSequence = sequence + 1;
@@ -337,8 +337,7 @@ final class Batches {
     long end = Math.min(from + count, location.firstSequence() + location.count());
     int some = (int) (end - from);
     fetch.add(
-        new Fetch.InJournal(
-            from, some, location.firstSequence(), location.journalOffset(), location.bytes()),
+        Fetch.InJournal.of(from, some, location),
         (long) location.bytes() * some / location.count());
     return true;
   }

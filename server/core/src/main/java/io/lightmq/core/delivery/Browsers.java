@@ -317,6 +317,7 @@ public final class Browsers {
       }
       if (browser.isLong(1, length)) {
         window.copyTo(offset, length, scratch(length));
+        Gather.place(scratch, location, lane, sequence);
         if (isLong(browser)) {
           metLong = true;
           return true;
@@ -325,7 +326,7 @@ public final class Browsers {
       looked(browser, lane, sequence, length);
       if (!isExpired(window.getLong(offset + Entry.EXPIRY_AT))
           && isWantedOfWindow(browser, offset, length)) {
-        gather.addWindow(lane, sequence, offset, length);
+        gather.addWindow(lane, sequence, offset, length, location.origin());
       }
       offset += length;
     }

@@ -100,7 +100,7 @@ public final class EntryReads {
               from));
       return;
     } else if (location.piece() == null && window.contains(location.journalOffset())) {
-      taker.read(fromWindow(from, count, maxBytes), null);
+      taker.read(fromWindow(lane, from, count, maxBytes), null);
       return;
     } else {
       add(fetch, from, count);
@@ -147,7 +147,7 @@ public final class EntryReads {
     return entries.flip();
   }
 
-  private ByteBuffer fromWindow(long from, int count, int maxBytes) {
+  private ByteBuffer fromWindow(Lane lane, long from, int count, int maxBytes) {
     long offset = location.journalOffset();
     for (long skipped = location.firstSequence(); skipped < from; skipped++) {
       offset += window.getInt(offset);
@@ -163,6 +163,12 @@ public final class EntryReads {
     }
     ByteBuffer entries = ByteBuffer.allocate(bytes);
     window.copyTo(offset, bytes, entries);
+    if (location.origin() != null) {
+      long sequence = from;
+      for (int at = 0; at < bytes; at += Entry.length(entries, at)) {
+        Entry.place(entries, at, lane.destination().id(), lane.code(), sequence++);
+      }
+    }
     return entries.flip();
   }
 
@@ -174,8 +180,7 @@ public final class EntryReads {
     } else {
       int some = (int) Math.min(count, location.firstSequence() + location.count() - from);
       fetch.add(
-          new Fetch.InJournal(
-              from, some, location.firstSequence(), location.journalOffset(), location.bytes()),
+          Fetch.InJournal.of(from, some, location),
           (long) location.bytes() * some / location.count() + Entry.HEADER_BYTES);
     }
   }

@@ -1,8 +1,10 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.storage.overflow.OverflowFile;
+import io.lightmq.core.storage.segment.Origin;
 import io.lightmq.core.storage.segment.Piece;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -21,9 +23,30 @@ final class Fetch {
     int count();
   }
 
-  /** In a run of the journal. */
-  record InJournal(long from, int count, long runSequence, long runOffset, int runBytes)
-      implements Part {}
+  /**
+   * In a run of the journal.
+   *
+   * @param origin under which name it lies, if the lane has taken it over
+   */
+  record InJournal(
+      long from, int count, long runSequence, long runOffset, int runBytes, @Nullable Origin origin)
+      implements Part {
+    /** Some of a located run. */
+    static InJournal of(long from, int count, Location location) {
+      return new InJournal(
+          from,
+          count,
+          location.firstSequence(),
+          location.journalOffset(),
+          location.bytes(),
+          location.origin());
+    }
+
+    /** The sequence in the bytes of one. */
+    long stored(long sequence) {
+      return origin == null ? sequence : sequence - origin.shift();
+    }
+  }
 
   /** In a piece of a segment. */
   record InPiece(long from, int count, Piece piece) implements Part {}

@@ -6,6 +6,7 @@ import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.EntrySalvage;
 import io.lightmq.core.storage.NoFileHandleException;
 import io.lightmq.core.storage.segment.Piece;
+import io.lightmq.core.storage.segment.Renamed;
 import io.lightmq.core.storage.segment.SegmentReader;
 import io.lightmq.core.storage.segment.SegmentStore;
 import io.lightmq.core.storage.segment.Wanted;
@@ -42,6 +43,7 @@ public final class Fetcher {
   private final SegmentReader segments;
   private final DirectMemory memory;
   private final OverflowReads overflow;
+  private final Renamed renamed = new Renamed();
 
   // Of the read loop: the journal's bytes from an offset on.
   private ByteBuffer ahead = ByteBuffer.allocate(0);
@@ -303,7 +305,7 @@ public final class Fetcher {
       forget();
       ByteBuffer own = EntrySalvage.read(journal::read, run.runOffset(), run.runBytes(), 0);
       String where = "journal: run at offset " + run.runOffset();
-      return RunSalvage.read(run, run.runSequence(), lane, own, where, out);
+      return RunSalvage.read(run, run.runSequence(), lane, run.origin(), own, where, out);
     }
     load(run.runOffset(), run.runBytes());
     int at = (int) (run.runOffset() - aheadOffset);
@@ -312,13 +314,25 @@ public final class Fetcher {
       int length = length(run, sequence, at, limit);
       if (sequence >= run.from()) {
         checkIntact(run, sequence, at, limit);
-        if (!out.put(ahead, at, length)) {
+        if (!put(run, lane, sequence, at, length, out)) {
           return false;
         }
       }
       at += length;
     }
     return true;
+  }
+
+  /** Puts an entry out under the lane's own name. */
+  private boolean put(
+      Fetch.InJournal run, Lane lane, long sequence, int at, int length, EntryTaker out)
+      throws IOException {
+    return run.origin() == null
+        ? out.put(ahead, at, length)
+        : out.put(
+            renamed.of(ahead, at, length, lane.destination().id(), lane.code(), sequence),
+            0,
+            length);
   }
 
   private int length(Fetch.InJournal run, long sequence, int at, int limit) throws IOException {
@@ -333,7 +347,7 @@ public final class Fetcher {
 
   private void checkIntact(Fetch.InJournal run, long sequence, int at, int limit)
       throws IOException {
-    if (!Entry.isIntact(ahead, at, limit) || Entry.sequence(ahead, at) != sequence) {
+    if (!Entry.isIntact(ahead, at, limit) || Entry.sequence(ahead, at) != run.stored(sequence)) {
       throw damaged(
           run,
           sequence,

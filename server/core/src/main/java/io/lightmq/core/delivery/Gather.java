@@ -1,10 +1,13 @@
 package io.lightmq.core.delivery;
 
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.journal.Window;
+import io.lightmq.core.storage.segment.Origin;
+import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.SequenceRange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -29,7 +32,13 @@ final class Gather {
   private long[] places = new long[16];
 
   private int[] lengths = new int[16];
-  private @Nullable UnloggedLane[] unlogged = new UnloggedLane[16];
+
+  /** The lane of an unlogged entry, or of one that it has taken over; null for all else. */
+  private @Nullable Lane[] special = new Lane[16];
+
+  /** The sequence of what was taken over. */
+  private long[] sequences = new long[16];
+
   private int parts;
   private int messages;
   private int bytes;
@@ -37,7 +46,7 @@ final class Gather {
   void clear() {
     Arrays.fill(lanes, 0, ranges, null);
     ranges = 0;
-    Arrays.fill(unlogged, 0, parts, null);
+    Arrays.fill(special, 0, parts, null);
     parts = 0;
     messages = 0;
     bytes = 0;
@@ -51,12 +60,20 @@ final class Gather {
     return bytes;
   }
 
-  /** The next message lies in the window. */
-  void addWindow(Lane lane, long sequence, long offset, int length) {
-    if (parts > 0 && lengths[parts - 1] > 0 && places[parts - 1] + lengths[parts - 1] == offset) {
+  /**
+   * The next message lies in the window.
+   *
+   * @param origin under which name, if its lane has taken it over
+   */
+  void addWindow(Lane lane, long sequence, long offset, int length, @Nullable Origin origin) {
+    if (origin != null) {
+      addPart(offset, length, lane, sequence);
+    } else if (parts > 0
+        && special[parts - 1] == null
+        && places[parts - 1] + lengths[parts - 1] == offset) {
       lengths[parts - 1] += length;
     } else {
-      addPart(offset, length, null);
+      addPart(offset, length, null, 0);
     }
     addMessage(lane, sequence);
     bytes += length;
@@ -64,18 +81,20 @@ final class Gather {
 
   /** The next message is an unlogged one. */
   void addUnlogged(UnloggedLane lane, long sequence, int length) {
-    addPart(sequence, 0, lane);
+    addPart(sequence, 0, lane, sequence);
     addMessage(lane, sequence);
     bytes += length;
   }
 
-  private void addPart(long place, int length, @Nullable UnloggedLane lane) {
+  private void addPart(long place, int length, @Nullable Lane lane, long sequence) {
     if (parts == places.length) {
       places = Arrays.copyOf(places, parts * 2);
       lengths = Arrays.copyOf(lengths, parts * 2);
-      unlogged = Arrays.copyOf(unlogged, parts * 2);
+      special = Arrays.copyOf(special, parts * 2);
+      sequences = Arrays.copyOf(sequences, parts * 2);
     }
-    unlogged[parts] = lane;
+    special[parts] = lane;
+    sequences[parts] = sequence;
     places[parts] = place;
     lengths[parts] = length;
     parts++;
@@ -101,14 +120,25 @@ final class Gather {
     ranges++;
   }
 
+  /** Gives an entry that was copied from a place of the window the name that it has in its lane. */
+  static void place(ByteBuffer entry, Location from, Lane lane, long sequence) {
+    if (from.origin() != null) {
+      Entry.place(entry, 0, lane.destination().id(), lane.code(), sequence);
+    }
+  }
+
   /** Copies all parts, in order. */
   void copy(Window window, ByteBuffer into) {
     for (int i = 0; i < parts; i++) {
-      UnloggedLane lane = unlogged[i];
-      if (lane == null) {
-        window.copyTo(places[i], lengths[i], into);
-      } else {
-        lane.copyTo(places[i], into);
+      Lane lane = special[i];
+      if (lane instanceof UnloggedLane unlogged) {
+        unlogged.copyTo(places[i], into);
+        continue;
+      }
+      int at = into.position();
+      window.copyTo(places[i], lengths[i], into);
+      if (lane != null) {
+        Entry.place(into, at, lane.destination().id(), lane.code(), sequences[i]);
       }
     }
   }

@@ -40,7 +40,7 @@ final class OverflowReads {
       ByteBuffer own = ByteBuffer.allocate(part.bytes());
       part.file().read(part.position(), own);
       String where = part.file() + " at " + part.position();
-      return RunSalvage.read(part, part.runSequence(), lane, own.flip(), where, out);
+      return RunSalvage.read(part, part.runSequence(), lane, null, own.flip(), where, out);
     }
     load(part);
     int at = part.position() - aheadPosition;

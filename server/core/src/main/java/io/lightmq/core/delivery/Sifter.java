@@ -460,14 +460,7 @@ final class Sifter {
   private long addPart(View view, Lane lane, long from, SiftTask task, long mostBytes) {
     if (location.piece() == null) {
       long end = location.firstSequence() + location.count();
-      task.add(
-          new Fetch.InJournal(
-              from,
-              (int) (end - from),
-              location.firstSequence(),
-              location.journalOffset(),
-              location.bytes()),
-          location.bytes());
+      task.add(Fetch.InJournal.of(from, (int) (end - from), location), location.bytes());
       return end;
     }
     long each = Math.max(1, location.piece().bytes() / location.piece().count());

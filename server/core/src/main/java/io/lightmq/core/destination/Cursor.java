@@ -5,6 +5,7 @@ import io.lightmq.wire.entry.SequenceRange;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How far one subscription is in one lane: each sequence from {@code start} on is free, in flight
@@ -21,11 +22,15 @@ final class Cursor {
   private static final int VERSION = 3;
 
   final Lane lane;
+  private final OffHeap memory;
   final SequenceSet acknowledged;
   final SequenceSet inFlight;
 
   /** What is in flight to no consumer, and so is not being delivered. */
   private final SequenceSet toNobody;
+
+  /** What of that transactions acknowledge which are not committed; null for nothing yet. */
+  private @Nullable SequenceSet staged;
 
   private final BlockTable deliveries;
 
@@ -46,6 +51,7 @@ final class Cursor {
 
   Cursor(Lane lane, OffHeap memory) {
     this.lane = lane;
+    this.memory = memory;
     this.acknowledged = new SequenceSet(memory);
     this.inFlight = new SequenceSet(memory);
     this.toNobody = new SequenceSet(memory);
@@ -84,6 +90,17 @@ final class Cursor {
 
   boolean isUnacknowledged(long sequence) {
     return sequence >= start && lane.exists(sequence) && !acknowledged.contains(sequence);
+  }
+
+  /** Adds what of the lane is acknowledged and exists. */
+  void addAcknowledged(LaneSequences into) {
+    long end = lane.extents.end();
+    long at = acknowledged.nextPresent(lane.extents.start(), end);
+    while (at < end) {
+      long stop = Math.min(end, acknowledged.nextAbsent(at));
+      into.add(lane.code(), at, stop - at);
+      at = acknowledged.nextPresent(stop, end);
+    }
   }
 
   /** Unacknowledged sequences in {@code from} to {@code to} - 1. */
@@ -153,14 +170,62 @@ final class Cursor {
     }
   }
 
-  /** The first message from one on that is in flight to no consumer, or a limit. */
+  /**
+   * The first message from one on that is in flight to no consumer, nor staged by a transaction; or
+   * a limit.
+   */
   long nextHeld(long from, long limit) {
-    return toNobody.nextPresent(from, limit);
+    long at = toNobody.nextPresent(from, limit);
+    while (staged != null && at < limit && staged.contains(at)) {
+      at = toNobody.nextPresent(staged.nextAbsent(at), limit);
+    }
+    return at;
   }
 
   /** The first from a held one on that is not, or a limit. */
   long heldEnd(long from, long limit) {
-    return Math.min(limit, toNobody.nextAbsent(from));
+    long end = Math.min(limit, toNobody.nextAbsent(from));
+    return staged == null ? end : staged.nextPresent(from, end);
+  }
+
+  // ---- what transactions acknowledge ----
+
+  /** What is unacknowledged of a range is in flight to nobody until a transaction is decided. */
+  void stage(long from, long to) {
+    if (staged == null) {
+      staged = new SequenceSet(memory);
+    }
+    for (long at = nextUnacknowledged(from); at < to && lane.exists(at); ) {
+      long end = acknowledged.nextPresent(at, Math.min(to, lane.extents.extentEnd(at)));
+      inFlight.add(at, end - at);
+      toNobody.add(at, end - at);
+      staged.add(at, end - at);
+      at = nextUnacknowledged(end);
+    }
+  }
+
+  /** Whether any of some messages is staged. */
+  boolean meetsStaged(SequenceSet others) {
+    return staged != null && !staged.isEmpty() && staged.meets(others);
+  }
+
+  /** The first staged message from one on, or a limit. */
+  long nextStaged(long from, long limit) {
+    return staged == null ? limit : staged.nextPresent(from, limit);
+  }
+
+  /** Some messages from a staged one on are so no more, up to the returned one. */
+  long unstage(long from, long limit) {
+    if (staged == null) {
+      return limit;
+    }
+    long end = Math.min(limit, staged.nextAbsent(from));
+    staged.remove(from, end - from);
+    return end;
+  }
+
+  long staged() {
+    return staged == null ? 0 : staged.size();
   }
 
   /** Whether a message is in flight to no consumer. */
@@ -229,6 +294,9 @@ final class Cursor {
     inFlight.remove(from, to - from);
     if (!toNobody.isEmpty()) {
       toNobody.remove(from, to - from);
+      if (staged != null) {
+        staged.remove(from, to - from);
+      }
     }
   }
 
@@ -325,6 +393,9 @@ final class Cursor {
     acknowledged.clear();
     inFlight.clear();
     toNobody.clear();
+    if (staged != null) {
+      staged.clear();
+    }
     deliveries.clear();
     attempts.clear();
     touched.clear();

@@ -79,6 +79,12 @@ public final class DamagedMessages {
     }
   }
 
+  /** What of a lane's sequences up to a last one is set aside. */
+  public List<SequenceRange> within(Lane lane, long from, long last) {
+    destination.guard().check();
+    return lane.aside.within(lane.code(), from, last + 1);
+  }
+
   private static List<SequenceRange> within(@Nullable Lane lane, SequenceRange range) {
     return lane == null ? List.of() : lane.aside.within(range.lane(), range.from(), end(range));
   }

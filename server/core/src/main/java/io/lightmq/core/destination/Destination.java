@@ -24,6 +24,9 @@ public final class Destination {
   /** What the names of destinations begin with that only the broker uses and nobody sees. */
   public static final String HIDDEN = "$lightmq.";
 
+  /** What the names of those begin with in which messages are staged. */
+  public static final String STAGED = HIDDEN + "tx.";
+
   /** Where a message goes. */
   public enum Placement {
     /** Into a durable lane, by a record. */
@@ -36,6 +39,7 @@ public final class Destination {
 
   private final long id;
   private final DestinationName name;
+  private final boolean staged;
   private final Guard guard;
   private final OffHeap memory;
   private final Lanes lanes;
@@ -68,6 +72,7 @@ public final class Destination {
       NamedHeap named) {
     this.id = id;
     this.name = name;
+    this.staged = name.name().startsWith(STAGED);
     this.settings = settings;
     this.guard = guard;
     this.memory = memory;
@@ -109,6 +114,19 @@ public final class Destination {
   /** Whether only the broker uses it; it is in no listing. */
   public boolean isHidden() {
     return name.name().startsWith(HIDDEN);
+  }
+
+  /**
+   * Whether the messages of a transaction are staged in it: all of them are in one shard epoch, so
+   * that another lane can take them over at once.
+   */
+  public boolean isStaged() {
+    return staged;
+  }
+
+  /** None of its messages yet. */
+  public LaneSequences newSequences() {
+    return new LaneSequences(guard, memory);
   }
 
   /** Whether its dead letters would go to itself; they stay where they are then. */
@@ -209,7 +227,7 @@ public final class Destination {
   }
 
   /** Whether one came that is in a record. */
-  boolean isGroupedDurably() {
+  public boolean isGroupedDurably() {
     return groupedDurably;
   }
 
@@ -219,10 +237,10 @@ public final class Destination {
    */
   public void group(boolean durably) {
     guard.check();
+    groupedDurably |= durably && (staged || !isHidden());
     if (isHidden()) {
       return;
     }
-    groupedDurably |= durably;
     if (!grouped) {
       grouped = true;
       subscriptions.values().forEach(Subscription::group);
@@ -448,7 +466,7 @@ public final class Destination {
    */
   public @Nullable LaneCheckpoint checkpoint(DurableLane lane, boolean rewritten) {
     guard.check();
-    if (lane.runs.isEmpty() && !rewritten) {
+    if (lane.isOutOfJournal() && !rewritten) {
       return null;
     }
     return new LaneCheckpoint(this, lane, rewritten);

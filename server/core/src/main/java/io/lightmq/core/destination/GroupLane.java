@@ -208,10 +208,12 @@ final class GroupLane {
     return GroupScan.isLast(codes.get(sequence));
   }
 
-  /** Whether a consumer holds any message of a group bucket. */
+  /** Whether a consumer holds any message of a group bucket, or an open transaction does. */
   boolean isHeld(int key, Holding holding) {
     SequenceSet set = sets[key];
-    return set != null && !set.isEmpty() && holding.meets(cursor.lane.code(), set);
+    return set != null
+        && !set.isEmpty()
+        && (holding.meets(cursor.lane.code(), set) || cursor.meetsStaged(set));
   }
 
   /** The first visible and free message of some group buckets or, if asked, without a key. */

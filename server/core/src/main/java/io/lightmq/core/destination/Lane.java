@@ -141,12 +141,18 @@ public abstract sealed class Lane permits DurableLane, UnloggedLane {
 
   /** The sequence that the next message of a shard epoch gets. */
   public final long tail(long shardEpoch) {
-    return extents.tail(shardEpoch);
+    return isInOneEpoch() ? extents.end() : extents.tail(shardEpoch);
+  }
+
+  /** Whether the epoch in which it began counts, and not the shard's. */
+  private boolean isInOneEpoch() {
+    return destination.isStaged() && extents.end() > 0;
   }
 
   /** Whether the epoch's counter has room; if not, the shard begins another epoch first. */
   public final boolean hasRoom(long shardEpoch, int count) {
-    return ((extents.tail(shardEpoch) + count - 1) >>> 32) == shardEpoch;
+    long tail = tail(shardEpoch);
+    return ((tail + count - 1) >>> 32) == (isInOneEpoch() ? tail >>> 32 : shardEpoch);
   }
 
   /** The last sequence that exists, -1 if there was none. */

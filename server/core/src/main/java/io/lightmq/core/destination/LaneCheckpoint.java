@@ -9,14 +9,14 @@ import io.lightmq.core.storage.segment.DestagePlan.LanePlan;
  */
 @OwnedBy("shard")
 public final class LaneCheckpoint {
-  private final RunList.Frozen runs;
+  private final FrozenRuns runs;
   private final LanePlan plan;
   private boolean released;
 
   LaneCheckpoint(Destination destination, DurableLane lane, boolean rewritten) {
-    long from = rewritten ? 0 : lane.runs.firstSequence();
+    long from = rewritten ? 0 : lane.firstInJournal();
     NeededSet needed = new NeededSet(lane, destination.subscriptions(), from, lane.extents.end());
-    this.runs = lane.runs.freeze();
+    this.runs = FrozenRuns.of(lane);
     long entries = lane.extents.count(from, lane.extents.end());
     long bytes = runs.bytes();
     if (rewritten) {

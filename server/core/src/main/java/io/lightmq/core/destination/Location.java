@@ -1,6 +1,7 @@
 package io.lightmq.core.destination;
 
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.storage.segment.Origin;
 import io.lightmq.core.storage.segment.Piece;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ public final class Location {
   private int count;
   private long journalOffset;
   private int bytes;
+  private @Nullable Origin origin;
 
   /** The piece that spans the sequence; null if it lies in the journal. */
   public @Nullable Piece piece() {
@@ -38,12 +40,24 @@ public final class Location {
     return bytes;
   }
 
+  /** Under which name the journal run's entries lie, if the lane has taken them over. */
+  public @Nullable Origin origin() {
+    return origin;
+  }
+
   void inJournal(long firstSequence, int count, long journalOffset, int bytes) {
     this.piece = null;
     this.firstSequence = firstSequence;
     this.count = count;
     this.journalOffset = journalOffset;
     this.bytes = bytes;
+    this.origin = null;
+  }
+
+  /** What was found in the journal, by the sequences of its origin, is a lane's that took it. */
+  void takenOver(Origin from) {
+    firstSequence += from.shift();
+    origin = from;
   }
 
   void inPiece(Piece piece) {

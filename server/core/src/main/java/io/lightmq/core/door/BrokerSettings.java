@@ -1,11 +1,13 @@
 package io.lightmq.core.door;
 
+import io.lightmq.core.destination.DestinationRules;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.storage.journal.JournalSettings;
 import io.lightmq.core.storage.segment.SegmentSettings;
 import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.Entry;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -44,6 +46,16 @@ public record BrokerSettings(
     /** Tier high, created on first use. */
     public static DestinationDefaults defaults() {
       return new DestinationDefaults(DestinationSettings.DEFAULT, true, List.of());
+    }
+
+    /** What names are created with, the least specific pattern last. */
+    public DestinationRules byPattern() {
+      List<DestinationRules.Rule> all = new ArrayList<>();
+      for (DestinationRule rule : rules) {
+        all.add(new DestinationRules.Rule(rule.pattern(), rule.settings()));
+      }
+      all.add(new DestinationRules.Rule(">", settings));
+      return new DestinationRules(all);
     }
 
     /** With or without creation on first use. */
@@ -134,22 +146,33 @@ public record BrokerSettings(
    * What clients may send at once.
    *
    * @param maxMessageBytes the longest encoded message
-   * @param maxTransactionBytes the most message bytes in one transaction
+   * @param maxTransactionBytes the most message bytes in one part of a transaction
+   * @param maxStagedBytes the most that may be staged of one transaction, all of its parts together
    */
-  public record Limits(int maxMessageBytes, int maxTransactionBytes) {
-    /** Messages of 4 MiB, transactions of 1 MiB. */
+  public record Limits(int maxMessageBytes, int maxTransactionBytes, long maxStagedBytes) {
+    /** Messages of 4 MiB, parts of transactions of 1 MiB, and 1 GiB staged of each. */
     public static Limits defaults() {
       return new Limits(4 << 20, 1 << 20);
     }
 
-    /** With another longest message. */
-    public Limits withMaxMessageBytes(int bytes) {
-      return new Limits(bytes, maxTransactionBytes);
+    /** 1 GiB may be staged of each transaction. */
+    public Limits(int maxMessageBytes, int maxTransactionBytes) {
+      this(maxMessageBytes, maxTransactionBytes, 1L << 30);
     }
 
-    /** With another longest transaction. */
+    /** With another longest message. */
+    public Limits withMaxMessageBytes(int bytes) {
+      return new Limits(bytes, maxTransactionBytes, maxStagedBytes);
+    }
+
+    /** With another longest part of a transaction. */
     public Limits withMaxTransactionBytes(int bytes) {
-      return new Limits(maxMessageBytes, bytes);
+      return new Limits(maxMessageBytes, bytes, maxStagedBytes);
+    }
+
+    /** With another longest transaction that is staged. */
+    public Limits withMaxStagedBytes(long bytes) {
+      return new Limits(maxMessageBytes, maxTransactionBytes, bytes);
     }
   }
 

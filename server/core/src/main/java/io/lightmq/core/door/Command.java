@@ -1,9 +1,12 @@
 package io.lightmq.core.door;
 
+import io.lightmq.wire.entry.Branch;
+import io.lightmq.wire.entry.BranchDecision;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -63,9 +66,9 @@ public sealed interface Command {
   }
 
   /**
-   * What brings messages. Whoever takes it answers it with a receipt, refusals too, and releases it
-   * when its messages are copied; all other commands are answered by {@link Peer#reply} and
-   * released when they are carried out.
+   * What brings messages. Whoever takes it answers it, refusals too, with a receipt or, a {@link
+   * Stage}, by {@link Peer#reply}, and releases it when its messages are copied; all other commands
+   * are answered by {@link Peer#reply} and released when they are carried out.
    */
   sealed interface Sending extends Command {
     @Override
@@ -199,8 +202,9 @@ public sealed interface Command {
   }
 
   /**
-   * Commits a local transaction.
+   * Takes a numbered step of a transaction; mostly it commits one, whole.
    *
+   * @param step which
    * @param arrivedMillis when the broker was given it, from which delays and times to live count;
    *     for the client they count from the send, which was before
    */
@@ -211,6 +215,7 @@ public sealed interface Command {
       long number,
       List<StagedRun> runs,
       List<Acked> acked,
+      Step step,
       long arrivedMillis)
       implements Sending {
     @Override
@@ -218,7 +223,24 @@ public sealed interface Command {
       return acked;
     }
 
-    /** A commit that has not arrived yet. */
+    /** Whether it commits what it carries, of a transaction of which nothing was staged. */
+    public boolean isWhole() {
+      return step instanceof Step.Commits commits && commits.staged() == null;
+    }
+
+    /** A step that has not arrived yet. */
+    public Commit(
+        Peer peer,
+        int correlation,
+        int sessionId,
+        long number,
+        List<StagedRun> runs,
+        List<Acked> acked,
+        Step step) {
+      this(peer, correlation, sessionId, number, runs, acked, step, 0);
+    }
+
+    /** The commit of a transaction of which nothing was staged, that has not arrived yet. */
     public Commit(
         Peer peer,
         int correlation,
@@ -226,12 +248,12 @@ public sealed interface Command {
         long number,
         List<StagedRun> runs,
         List<Acked> acked) {
-      this(peer, correlation, sessionId, number, runs, acked, 0);
+      this(peer, correlation, sessionId, number, runs, acked, Step.COMMIT_WHOLE);
     }
 
     @Override
     public Commit arrivedAt(long millis) {
-      return new Commit(peer, correlation, sessionId, number, runs, acked, millis);
+      return new Commit(peer, correlation, sessionId, number, runs, acked, step, millis);
     }
 
     @Override
@@ -241,7 +263,97 @@ public sealed interface Command {
     }
   }
 
-  /** A run within a commit. */
+  /** What a numbered step does with its transaction, and with what it carries itself. */
+  sealed interface Step {
+    /** Commits what it carries, of a transaction of which nothing was staged. */
+    Step COMMIT_WHOLE = new Commits(null);
+
+    /**
+     * Commits what it carries.
+     *
+     * @param staged what was staged of the transaction before; null if nothing was
+     */
+    record Commits(@Nullable Staged staged) implements Step {}
+
+    /**
+     * Prepares a branch: what it carries and what was staged of it.
+     *
+     * @param transaction the shard's id of what was staged; 0 if nothing was
+     */
+    record Prepares(Xid xid, long transaction) implements Step {}
+
+    /** Decides a prepared branch of the peer's user; carries nothing. */
+    record Decides(Xid xid, BranchDecision decision) implements Step {}
+  }
+
+  /**
+   * What was staged of a transaction, which has to be there whole.
+   *
+   * @param branch by what name
+   * @param transaction the shard's id for it, from {@link Peer.Reply.Staged}
+   */
+  record Staged(Branch branch, long transaction) {}
+
+  /**
+   * Stages a part of a transaction, visible to nobody until that is committed; answered by {@link
+   * Peer.Reply.Staged}. After {@link Peer.Reply.Failed} nothing of this part is staged, and what
+   * was staged before stays, unless the code is TRANSACTION_ROLLED_BACK.
+   *
+   * @param transaction the shard's id for it, if the peer was told one; 0 begins it, or joins the
+   *     branch of the user that has this name and is not prepared
+   */
+  record Stage(
+      Peer peer,
+      int correlation,
+      int sessionId,
+      long transaction,
+      List<StagedRun> runs,
+      List<Acked> acked,
+      Branch branch,
+      long arrivedMillis)
+      implements Sending {
+    /** A part that has not arrived yet. */
+    public Stage(
+        Peer peer,
+        int correlation,
+        int sessionId,
+        long transaction,
+        List<StagedRun> runs,
+        List<Acked> acked,
+        Branch branch) {
+      this(peer, correlation, sessionId, transaction, runs, acked, branch, 0);
+    }
+
+    @Override
+    public List<Acked> named() {
+      return acked;
+    }
+
+    @Override
+    public Stage arrivedAt(long millis) {
+      return new Stage(peer, correlation, sessionId, transaction, runs, acked, branch, millis);
+    }
+
+    @Override
+    public void release() {
+      runs.forEach(run -> run.messages().release());
+      Sending.super.release();
+    }
+  }
+
+  /** Drops what was staged under a name and is not prepared; answered by {@link Peer.Reply.Ok}. */
+  record Abandon(Peer peer, int correlation, Branch branch) implements Command {}
+
+  /**
+   * Asks for the branches of the peer's user that are prepared, or decided by an administrator and
+   * not forgotten; answered by {@link Peer.Reply.Recovered}.
+   *
+   * @param most at most so many
+   * @param after the last one of the answer before, null for the first ones
+   */
+  record Recover(Peer peer, int correlation, int most, @Nullable Xid after) implements Command {}
+
+  /** A run within a part of a transaction. */
   record StagedRun(long destinationId, boolean persistent, int count, Bytes messages) {}
 
   /** Asks for messages for one consumer. */

@@ -1,7 +1,9 @@
 package io.lightmq.core.door;
 
+import io.lightmq.wire.entry.BranchState;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.Xid;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -109,9 +111,30 @@ public interface Peer {
     /** A temporary destination exists. */
     record TemporaryCreated(DestinationName destination) implements Reply {}
 
+    /**
+     * A part of a transaction is staged.
+     *
+     * @param transaction the shard's id for it, the same for all of its parts
+     */
+    record Staged(long transaction) implements Reply {}
+
+    /**
+     * Branches that the shard remembers, in an order of its own.
+     *
+     * @param more whether there are others behind the last one
+     */
+    record Recovered(List<RecoveredBranch> branches, boolean more) implements Reply {
+      public Recovered {
+        branches = List.copyOf(branches);
+      }
+    }
+
     /** The result of an admin verb, as JSON. */
     record Json(String json) implements Reply {}
   }
+
+  /** A branch that the shard remembers. */
+  record RecoveredBranch(Xid xid, BranchState state) {}
 
   /** What became of a numbered run or commit. */
   record Outcome(long number, FaultCode code, String text) {}

@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Splits runs of which some messages are delayed: each goes under the holder of its hour or at
@@ -56,15 +57,7 @@ public final class DelayedRuns {
       Map<Filter, BitSet> known,
       Map<DestinationName, MissingQueue> missing,
       List<Parcel> parcels) {
-    Map<Long, List<Integer>> byHour = new LinkedHashMap<>();
-    ByteBuffer messages = run.messages();
-    int at = messages.position();
-    for (int i = 0; i < run.count(); i++) {
-      long delay = MessageReader.deliveryDelayMillis(messages, at + 4);
-      long hour = delay <= 0 ? -1 : time.after(sender.arrivedMillis(), delay) / DueHour.HOUR_MILLIS;
-      byHour.computeIfAbsent(hour, key -> new ArrayList<>()).add(at);
-      at += 4 + messages.getInt(at);
-    }
+    Map<Long, List<Integer>> byHour = byHour(sender, run);
     checkRoom(named, byHour.keySet(), missing);
     byHour.forEach(
         (hour, places) -> {
@@ -74,6 +67,43 @@ public final class DelayedRuns {
                   ? Parcel.to(sender, named, part, placing.select(sender, named, part, known))
                   : under(sender, named, hour, part, missing));
         });
+  }
+
+  /** The places of a run's messages by the hours of their due times, -1 for at once. */
+  Map<Long, List<Integer>> byHour(Sender sender, Runs.Checked run) {
+    Map<Long, List<Integer>> byHour = new LinkedHashMap<>();
+    ByteBuffer messages = run.messages();
+    int at = messages.position();
+    for (int i = 0; i < run.count(); i++) {
+      long delay = MessageReader.deliveryDelayMillis(messages, at + 4);
+      long hour = delay <= 0 ? -1 : time.after(sender.arrivedMillis(), delay) / DueHour.HOUR_MILLIS;
+      byHour.computeIfAbsent(hour, key -> new ArrayList<>()).add(at);
+      at += 4 + messages.getInt(at);
+    }
+    return byHour;
+  }
+
+  /** What is created for a destination's messages of an hour; null if their holder is there. */
+  @Nullable MissingQueue missing(Destination named, long hour) {
+    DestinationName name = DueHour.name(hour, named.id());
+    return state.destinations().find(name) != null
+        ? null
+        : subscribing.holderOfReserve(name, holderSettings(named));
+  }
+
+  /** The holder of a destination's messages of an hour; null if it is missing. */
+  @Nullable Destination holder(Destination named, long hour) {
+    return state.destinations().find(DueHour.name(hour, named.id()));
+  }
+
+  /** Nothing expires in a holder, and no attempt is made. */
+  static DestinationSettings holderSettings(Destination named) {
+    return named.settings().with(Map.of("max-attempts", "0", "expiry", "none"));
+  }
+
+  /** Refuses delayed messages that need more hours than there may be. */
+  void checkRoom(Destination named, Set<Long> wanted) {
+    checkRoom(named, wanted, Map.of());
   }
 
   private void checkRoom(
@@ -117,9 +147,7 @@ public final class DelayedRuns {
     for (MissingQueue each : missing.values()) {
       before += each.heapBytes();
     }
-    DestinationSettings settings =
-        named.settings().with(Map.of("max-attempts", "0", "expiry", "none"));
-    MissingQueue found = subscribing.holder(name, settings, before);
+    MissingQueue found = subscribing.holder(name, holderSettings(named), before);
     missing.put(name, found);
     return found;
   }

@@ -11,6 +11,7 @@ import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.state.Unforeseen;
 import io.lightmq.core.transaction.Link;
+import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -34,6 +35,8 @@ public final class Intake {
   private final Receipts receipts;
   private final LoneRuns runs;
   private final Transactions transactions;
+  private final Staging staging;
+  private final StageCommands stages;
   private final Landing landing;
   private final Admission admission;
   private final Matchings matchings;
@@ -48,6 +51,8 @@ public final class Intake {
       Receipts receipts,
       LoneRuns runs,
       Transactions transactions,
+      Staging staging,
+      StageCommands stages,
       Landing landing,
       Admission admission,
       Matchings matchings,
@@ -58,6 +63,8 @@ public final class Intake {
     this.receipts = receipts;
     this.runs = runs;
     this.transactions = transactions;
+    this.staging = staging;
+    this.stages = stages;
     this.landing = landing;
     this.admission = admission;
     this.matchings = matchings;
@@ -90,6 +97,7 @@ public final class Intake {
   /** Tries again what was held. */
   public void retryHeld() {
     unforeseen.guard().check();
+    stages.retry();
     for (PeerSession session : List.copyOf(holding)) {
       if (work.isTired()) {
         return; // who had a turn stands behind those who had none
@@ -120,7 +128,7 @@ public final class Intake {
 
   /** Whether runs wait for memory. */
   public boolean isHolding() {
-    return !holding.isEmpty();
+    return !holding.isEmpty() || stages.isHolding();
   }
 
   /**
@@ -207,7 +215,10 @@ public final class Intake {
       return;
     }
     Link link = linkOf(session);
-    if (command.number() == 0 && command.runs().isEmpty() && command.acked().isEmpty()) {
+    if (command.isWhole()
+        && command.number() == 0
+        && command.runs().isEmpty()
+        && command.acked().isEmpty()) {
       receipts.answerNow(session.peer(), command.correlation());
       return;
     }
@@ -280,14 +291,19 @@ public final class Intake {
   private boolean waitsForAnything(PeerSession session, WaitingCommit waiting) {
     Command.Commit next = waiting.commit();
     return work.isTired()
-        || !matchings.isReady(session, next)
+        || !matchings.isReady(session, next, next.runs())
+        || !staging.isReady(session, linkOf(session), next)
         || waitsForMemory(session, waiting)
         || !isAdmitted(session, next);
   }
 
   private boolean isAdmitted(PeerSession session, Command.Commit next) {
     work.addPlaces(Command.Acked.places(next.acked()));
-    return admission.admitSent(transactions.recordBytes(session, next), !next.runs().isEmpty());
+    long bytes = transactions.recordBytes(session, next);
+    if (!next.isWhole()) {
+      bytes += staging.stepBytes(session, linkOf(session), next);
+    }
+    return admission.admitSent(bytes, !next.runs().isEmpty());
   }
 
   private boolean waitsForMemory(PeerSession session, WaitingCommit waiting) {
@@ -302,11 +318,15 @@ public final class Intake {
       if (known != null) {
         throw known;
       }
-      Plan plan = transactions.planNow(session, link, command);
-      receipts.answerBehind(landing.carryOut(plan), session.peer(), command.correlation());
+      Mark mark =
+          command.isWhole()
+              ? landing.carryOut(transactions.planNow(session, link, command))
+              : staging.carryOut(session, link, command);
+      receipts.answerBehind(mark, session.peer(), command.correlation());
     } catch (RuntimeException thrown) {
       Refusal refusal = unforeseen.refusal(thrown, "a commit", before);
-      transactions.rollBack(session, command, refusal);
+      transactions.rollBack(session, command.acked(), refusal);
+      staging.rolledBack(session, link, command, refusal);
       receipts.refuse(session, link, command.number(), command.correlation(), refusal);
     }
     matchings.release(command);

@@ -3,12 +3,19 @@ package io.lightmq.core.intake;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
 import io.lightmq.core.destination.DurableLane;
+import io.lightmq.core.destination.HeldMessages;
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.record.RecordWriter;
 import io.lightmq.core.record.ShardRecord;
+import io.lightmq.core.record.ShardRecord.Decided;
+import io.lightmq.core.record.ShardRecord.Part;
+import io.lightmq.core.record.ShardRecord.ReleasedLane;
+import io.lightmq.core.record.ShardRecord.TransactionBegun;
+import io.lightmq.core.record.TransactionName;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.sessions.MissingQueue;
 import io.lightmq.core.sessions.Sender;
@@ -22,6 +29,7 @@ import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.Runs;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnTime;
+import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
@@ -155,8 +163,35 @@ public class Landing {
    */
   public Planned plan(
       @Nullable UUID link, long number, List<Parcel> parcels, Acknowledging acknowledging) {
+    return plan(new Plan(link, number, false, parcels), acknowledging);
+  }
+
+  /**
+   * Plans what a part of a transaction stages.
+   *
+   * @throws Refusal if it cannot be staged; nothing is done then
+   */
+  public Planned plan(
+      UUID link, Plan.Stage stage, List<Parcel> parcels, Acknowledging acknowledging) {
+    return plan(new Plan(link, 0, false, parcels).staging(stage), acknowledging);
+  }
+
+  /**
+   * Plans the commit of what was staged, with messages and acknowledgements that cannot be.
+   *
+   * @throws Refusal if it cannot be committed; nothing is done then
+   */
+  public Planned plan(
+      @Nullable UUID link,
+      long number,
+      Plan.Release release,
+      List<Parcel> parcels,
+      Acknowledging acknowledging) {
+    return plan(new Plan(link, number, false, parcels).releasing(release), acknowledging);
+  }
+
+  private Planned plan(Plan plan, Acknowledging acknowledging) {
     state.guard().check();
-    Plan plan = new Plan(link, number, false, parcels);
     place(plan);
     plan.settle(acknowledging.look());
     if (!plan.isMove()) {
@@ -238,6 +273,11 @@ public class Landing {
   public @Nullable Mark carryOut(Plan plan) {
     state.guard().check();
     recorder.changing();
+    Plan.Stage stage = plan.stage();
+    TransactionName begins = stage == null ? null : stage.begins();
+    if (stage != null && begins != null) {
+      recorder.record(new TransactionBegun(stage.transaction(), begins));
+    }
     Set<MissingQueue> creates = plan.creates();
     if (!creates.isEmpty()) {
       creates.forEach(missing -> missing.created(subscribing.create(missing)));
@@ -255,12 +295,24 @@ public class Landing {
     }
     storeUnlogged(plan, mark);
     for (int i = 0; i < plan.settled().size(); i++) {
-      settle(plan.settled().get(i), plan.isMove());
+      if (stage == null) {
+        settle(plan.settled().get(i), plan.isMove());
+      } else {
+        settlements.hand(plan.settled().get(i).accepted());
+      }
     }
     for (int i = 0; i < plan.parcels().size(); i++) {
       count(plan.parcels().get(i), plan.isMove());
     }
     return plan.awaited();
+  }
+
+  /** Records what brings no messages, and that it takes a number of a link, if it is one's. */
+  void record(@Nullable UUID link, long number, List<Part> parts) {
+    state.guard().check();
+    Recorder.Compound compound = recorder.begin(link, number, parts.size(), Mark.DURABLE);
+    parts.forEach(compound::add);
+    compound.end();
   }
 
   private void record(Plan plan, Mark mark) {
@@ -293,15 +345,78 @@ public class Landing {
     }
     // Another shard epoch, if one is needed, has to begin before the record does.
     counts.forEach(recorder::firstSequence);
-    Recorder.Compound compound = recorder.begin(plan.link(), plan.number(), plan.parts(), mark);
+    Plan.Release release = plan.release();
+    if (release != null) {
+      release.queues().forEach(this::beginEpoch);
+    }
+    Recorder.Compound compound =
+        recorder.begin(plan.recordLink(), plan.number(), plan.parts(), mark);
     for (Piece each : pieces) {
       compound.publish(
           each.lane(), stamp(each.parcel(), each.lane()), times(each.parcel()), each.run());
     }
+    Plan.Stage stage = plan.stage();
     for (Plan.Settled each : plan.settled()) {
-      each.accepted().records(each.reason()).forEach(compound::acknowledge);
+      if (stage == null) {
+        each.accepted().records(each.reason()).forEach(compound::add);
+      } else {
+        each.accepted().held(stage.transaction()).forEach(compound::add);
+      }
     }
+    if (release == null) {
+      compound.end();
+    } else {
+      release(release, compound);
+    }
+  }
+
+  /** Lanes that take over have room in the shard's epoch. */
+  private void beginEpoch(Plan.ReleasedQueue queue) {
+    for (DurableLane staged : queue.queue().queue().durableLanes()) {
+      DurableLane into = queue.to().durable(LaneCode.priority(staged.code()));
+      long unused = recorder.firstSequence(into, staged.count());
+    }
+  }
+
+  private void release(Plan.Release release, Recorder.Compound compound) {
+    StagedTransaction transaction = release.transaction();
+    List<ReleasedLane> lanes = new ArrayList<>();
+    Map<Destination, StagedTransaction.Amount> amounts = new LinkedHashMap<>();
+    for (Plan.ReleasedQueue queue : release.queues()) {
+      Destination to = queue.to();
+      amounts.put(to, transaction.amount(queue.queue()));
+      for (DurableLane staged : queue.queue().queue().durableLanes()) {
+        DurableLane into = to.durable(LaneCode.priority(staged.code()));
+        if (staged.count() > 0) {
+          lanes.add(
+              new ReleasedLane(
+                  queue.queue().queue().id(),
+                  staged.code(),
+                  staged.count(),
+                  to.id(),
+                  into.tail(state.epoch())));
+        }
+      }
+    }
+    List<HeldMessages> held = List.copyOf(transaction.held());
+    held.forEach(
+        each ->
+            counters.acknowledged(
+                each.subscription().destination().id(), each.subscription().id(), each.size()));
+    if (release.decided()) {
+      compound.add(new Decided(transaction.id(), true));
+    }
+    compound.release(new ShardRecord.Released(transaction.id(), time.millis(), lanes));
     compound.end();
+    held.forEach(each -> settlements.settled(each.subscription()));
+    amounts.forEach(
+        (to, amount) -> {
+          if (to.isHidden()) {
+            holders.came(to);
+          } else {
+            counters.published(to.id(), amount.messages(), amount.bytes(), time.millis());
+          }
+        });
   }
 
   private EntryStamp stamp(Parcel parcel, Lane lane) {
@@ -370,6 +485,9 @@ public class Landing {
       return;
     }
     Destination destination = parcel.destination();
+    if (destination.isStaged()) {
+      return; // counted once it is released
+    }
     if (destination.isHidden()) {
       holders.came(destination);
       return;

@@ -114,10 +114,10 @@ public final class Matchings {
         () -> List.of(part(session, command.destinationId(), command.count(), command.messages())));
   }
 
-  /** The same for a commit. */
-  boolean isReady(PeerSession session, Command.Commit commit) {
+  /** The same for a commit, or another part of a transaction. */
+  boolean isReady(PeerSession session, Command commit, List<Command.StagedRun> runs) {
     long most = 0;
-    for (Command.StagedRun run : commit.runs()) {
+    for (Command.StagedRun run : runs) {
       most += mostSteps(run.destinationId(), run.count(), run.messages());
     }
     if (needsNone(most)) {
@@ -128,7 +128,7 @@ public final class Matchings {
         most,
         () -> {
           List<Part> parts = new ArrayList<>();
-          for (Command.StagedRun run : commit.runs()) {
+          for (Command.StagedRun run : runs) {
             if (placing.find(run.destinationId()) == null) {
               return List.of(); // it is rolled back, whatever anybody wants of it
             }

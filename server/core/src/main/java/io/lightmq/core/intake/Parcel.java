@@ -20,6 +20,9 @@ public final class Parcel {
   private Mark mark;
   private boolean mayBeDurable;
 
+  /** Whether they are staged: then they are recorded, whoever wants them now. */
+  private boolean staged;
+
   /** Where they go, as the plan says that has them. */
   private Placement placement = Placement.NOWHERE;
 
@@ -91,6 +94,23 @@ public final class Parcel {
         sender.isPersistent() && !named.kind().isTemporary());
   }
 
+  /**
+   * Messages that are staged for a transaction.
+   *
+   * @param queue where they lie until it is decided; null if that is missing
+   * @param sent with who does not want which of them, of those whom they are for
+   */
+  static Parcel staged(
+      Sender sender,
+      @Nullable Destination queue,
+      @Nullable MissingQueue missing,
+      Runs.Checked sent) {
+    // Whoever makes them can do nothing with them before the commit, which waits for its own mark.
+    Parcel parcel = new Parcel(sender, queue, missing, sent, sent, Mark.WRITTEN, true);
+    parcel.staged = true;
+    return parcel;
+  }
+
   Sender sender() {
     return sender;
   }
@@ -139,6 +159,9 @@ public final class Parcel {
 
   /** Where it goes if it goes alone. */
   Placement natural() {
+    if (staged) {
+      return Placement.DURABLE;
+    }
     if (there != null) {
       return Placing.placement(there, mayBeDurable, wanted);
     }

@@ -86,6 +86,24 @@ public final class Placing {
     return checkSkips(run, selecting.select(sender, destination, run, known));
   }
 
+  /**
+   * All of a run, with who does not want which of it.
+   *
+   * @throws Refusal if to say so takes more than a batch
+   */
+  Runs.Checked skips(
+      Sender sender, Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
+    return checkSkips(run, selecting.skips(sender, destination, run, known));
+  }
+
+  /** Refuses messages for which the lanes of their destination would find no heap later. */
+  void checkLanesOf(Destination destination, Runs.Checked run) {
+    long bytes = destination.laneBytes(true, run.priorities());
+    if (bytes > 0) {
+      budget.look("the first message of a priority in " + destination.name().shown(), bytes, 0);
+    }
+  }
+
   /** The same for those of the subscriptions that a delayed message found when it came. */
   public Runs.Checked select(
       Sender sender,

@@ -1,12 +1,19 @@
 package io.lightmq.core.intake;
 
+import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destination.Placement;
+import io.lightmq.core.destination.DestinationSettings;
+import io.lightmq.core.destination.HeldMessages;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.record.ShardRecord.Reason;
+import io.lightmq.core.record.TransactionName;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.sessions.MissingQueue;
 import io.lightmq.core.sessions.RecordBytes;
 import io.lightmq.core.sessions.Settlements;
 import io.lightmq.core.state.Runs;
+import io.lightmq.core.transaction.StagedQueue;
+import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.Entry;
 import java.util.LinkedHashSet;
@@ -25,11 +32,56 @@ public final class Plan implements Landing.Planned {
   /** What a record takes besides its messages, at most. */
   private static final int RECORD_BYTES = 512;
 
+  /** What the end of a staged transaction takes of its record besides its lanes, at most. */
+  private static final int RELEASE_BYTES = 64;
+
+  private static final int RELEASED_LANE_BYTES = 40;
+
   /** What a subscription has done with, and why. */
   public record Settled(Settlements.Accepted accepted, Reason reason) {}
 
+  /**
+   * A transaction for which messages and acknowledgements are staged.
+   *
+   * @param begins its name, if it begins with this; null if it is there
+   */
+  public record Stage(long transaction, @Nullable TransactionName begins) {}
+
+  /**
+   * A transaction that is committed with what was staged of it.
+   *
+   * @param decided whether an administrator decides it
+   */
+  public record Release(
+      StagedTransaction transaction, List<ReleasedQueue> queues, boolean decided) {
+    public Release {
+      queues = List.copyOf(queues);
+    }
+  }
+
+  /** Where the messages of a hidden queue go, which is there or is created with them. */
+  public record ReleasedQueue(
+      StagedQueue queue, @Nullable Destination there, @Nullable MissingQueue missing) {
+    Destination to() {
+      if (there != null) {
+        return there;
+      }
+      if (missing == null) {
+        throw new IllegalStateException(queue.queue().name() + " is released to nowhere");
+      }
+      return missing.destination();
+    }
+
+    Mark mark() {
+      DestinationSettings settings = missing != null ? missing.settings() : to().settings();
+      return settings.tier().mark();
+    }
+  }
+
   private @Nullable UUID link;
   private long number;
+  private @Nullable Stage stage;
+  private @Nullable Release release;
   private final boolean alone;
   private final List<Parcel> parcels;
   private List<Settled> settled = List.of();
@@ -55,6 +107,30 @@ public final class Plan implements Landing.Planned {
     this.number = number;
     this.alone = alone;
     this.parcels = parcels;
+  }
+
+  /** It stages, and commits nothing. */
+  Plan staging(Stage staged) {
+    stage = staged;
+    return this;
+  }
+
+  /** It also commits what was staged of a transaction. */
+  Plan releasing(Release released) {
+    release = released;
+    StagedTransaction transaction = released.transaction();
+    parts += released.decided() ? 2 : 1;
+    recordedBytes +=
+        RELEASE_BYTES + (long) RELEASED_LANE_BYTES * LaneCode.PRIORITIES * released.queues().size();
+    // A transaction manager forgets a branch once it is told of its commit.
+    mark = strongest(mark, transaction.isPrepared() ? Mark.DURABLE : Mark.WRITTEN);
+    for (ReleasedQueue queue : released.queues()) {
+      mark = strongest(mark, queue.mark());
+    }
+    for (HeldMessages held : transaction.held()) {
+      mark = strongest(mark, held.subscription().destination().settings().tier().mark());
+    }
+    return this;
   }
 
   /** It is another's, and nothing has its place. */
@@ -99,9 +175,11 @@ public final class Plan implements Landing.Planned {
     for (Settled each : acknowledged) {
       Settlements.Accepted accepted = each.accepted();
       if (!accepted.recorded().isEmpty()) {
-        parts += accepted.records(each.reason()).size();
+        parts += accepted.records(each.reason()).size(); // as many as it would hold
         recordedBytes += RecordBytes.of(accepted.subscription(), accepted.recorded());
-        if (!isMove()) {
+        if (stage != null) {
+          mark = strongest(mark, Mark.WRITTEN);
+        } else if (!isMove()) {
           mark = strongest(mark, accepted.subscription().destination().settings().tier().mark());
         }
       }
@@ -140,6 +218,21 @@ public final class Plan implements Landing.Planned {
     return link;
   }
 
+  /** Whose its record is; what is staged is nobody's yet. */
+  @Nullable UUID recordLink() {
+    return stage == null ? link : null;
+  }
+
+  /** What it stages for; null for nothing. */
+  @Nullable Stage stage() {
+    return stage;
+  }
+
+  /** What it commits that was staged; null for nothing. */
+  @Nullable Release release() {
+    return release;
+  }
+
   /** The number that it takes of its link; 0 for none. */
   long number() {
     return number;
@@ -171,6 +264,14 @@ public final class Plan implements Landing.Planned {
       if (missing != null) {
         creates = creates.isEmpty() ? new LinkedHashSet<>() : creates;
         creates.add(missing);
+      }
+    }
+    if (release != null) {
+      for (ReleasedQueue queue : release.queues()) {
+        if (queue.missing() != null) {
+          creates = creates.isEmpty() ? new LinkedHashSet<>() : creates;
+          creates.add(queue.missing());
+        }
       }
     }
     return creates;

@@ -84,6 +84,26 @@ public final class Selecting {
     return unwanted == null || unwanted.isEmpty() ? marked : marked.without(unwanted);
   }
 
+  /**
+   * The whole run with who does not want which of it; for those who come later it is kept, also
+   * what nobody wants now.
+   */
+  Runs.Checked skips(
+      Sender sender, Destination destination, Runs.Checked run, Map<Filter, BitSet> known) {
+    if (destination.partialSubscriptions() == 0) {
+      return run;
+    }
+    Map<Filter, BitSet> failed = evaluate(destination, run, known);
+    List<Skip> skips = new ArrayList<>();
+    for (Subscription subscription : destination.subscriptions()) {
+      BitSet skipped = skipped(sender, subscription, failed, run.count());
+      if (!skipped.isEmpty()) {
+        skips.add(new Skip(subscription, skipped));
+      }
+    }
+    return run.with(skips);
+  }
+
   /** Whether a subscription's selector matches all of a run. */
   boolean wants(Subscription subscription, Runs.Checked run, Map<Filter, BitSet> known) {
     Filter filter = subscription.filter();

@@ -2,6 +2,7 @@ package io.lightmq.core.intake;
 
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.Destination;
+import io.lightmq.core.destination.HeldMessages;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
@@ -15,6 +16,7 @@ import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.Runs;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
@@ -22,6 +24,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Plans transactions: all that one does is checked before the first byte of it is recorded. */
 @OwnedBy("shard")
@@ -29,6 +33,7 @@ public final class Transactions {
   private final Settlements settlements;
   private final Placing placing;
   private final DelayedRuns delayed;
+  private final StagedRuns staged;
   private final Matchings matchings;
   private final Landing landing;
   private final Attempts attempts;
@@ -38,6 +43,7 @@ public final class Transactions {
       Settlements settlements,
       Placing placing,
       DelayedRuns delayed,
+      StagedRuns staged,
       Matchings matchings,
       Landing landing,
       Attempts attempts,
@@ -45,6 +51,7 @@ public final class Transactions {
     this.settlements = settlements;
     this.placing = placing;
     this.delayed = delayed;
+    this.staged = staged;
     this.matchings = matchings;
     this.landing = landing;
     this.attempts = attempts;
@@ -55,7 +62,7 @@ public final class Transactions {
   long recordBytes(PeerSession session, Command.Commit next) {
     // If it is rolled back, what it acknowledges counts as failed attempts instead.
     long bytes =
-        RecordBytes.of(next, session.user().length)
+        RecordBytes.of(next.runs(), session.user().length)
             + Math.max(
                 settlements.recordBytes(session, next.acked()),
                 Attempts.recordBytes(session, next.acked()));
@@ -83,6 +90,7 @@ public final class Transactions {
     for (Command.StagedRun run : command.runs()) {
       Destination destination = placing.find(run.destinationId());
       if (destination != null
+          && !mayBeStaged(command, destination)
           && destination.placement(run.persistent()) == Destination.Placement.UNLOGGED) {
         count += run.count();
         bytes +=
@@ -93,13 +101,26 @@ public final class Transactions {
     return count == 0 || !placing.mayFit(count, bytes) || placing.fits(count, bytes);
   }
 
+  /** Whether messages of a part are recorded with the transaction, whoever wants them. */
+  private static boolean mayBeStaged(Command.Commit command, Destination destination) {
+    return !command.isWhole() && !destination.kind().isTemporary();
+  }
+
   /**
    * Plans a commit whose number is next and that waits no longer; changes nothing.
    *
    * @throws Refusal if it is rolled back
    */
   Plan planNow(PeerSession session, Link link, Command.Commit command) {
-    Landing.Planned planned = plan(session, link, command);
+    return now(plan(session, link, command));
+  }
+
+  /**
+   * A plan that waits no longer.
+   *
+   * @throws Refusal if there is no room for it
+   */
+  Plan now(Landing.Planned planned) {
     if (planned instanceof Landing.Wait wait) {
       placing.wantRoom();
       throw placing.transactionFull(wait.bytes());
@@ -116,26 +137,143 @@ public final class Transactions {
     List<Parcel> parcels = new ArrayList<>(command.runs().size());
     Map<DestinationName, MissingQueue> missing = new LinkedHashMap<>();
     for (int i = 0; i < command.runs().size(); i++) {
-      plan(session, command, i, missing, parcels);
+      plan(session, Part.of(command), i, missing, parcels);
     }
-    return landing.plan(link.id(), command.number(), parcels, () -> acknowledged(session, command));
+    return landing.plan(
+        link.id(),
+        command.number(),
+        parcels,
+        () -> acknowledged(session, command.runs(), command.acked()));
   }
 
-  private void plan(
+  /** What a part of a transaction brings. */
+  record Part(
+      Command command,
+      List<Command.StagedRun> runs,
+      List<Command.Acked> acked,
+      long arrivedMillis) {
+    static Part of(Command.Stage command) {
+      return new Part(command, command.runs(), command.acked(), command.arrivedMillis());
+    }
+
+    static Part of(Command.Commit command) {
+      return new Part(command, command.runs(), command.acked(), command.arrivedMillis());
+    }
+  }
+
+  /**
+   * Plans what a part stages of a transaction; changes nothing.
+   *
+   * @throws Refusal if it cannot be staged
+   */
+  Plan planStage(PeerSession session, Link link, Plan.Stage stage, Part part) {
+    List<Parcel> parcels = new ArrayList<>(part.runs().size());
+    Map<DestinationName, MissingQueue> missing = new LinkedHashMap<>();
+    for (int i = 0; i < part.runs().size(); i++) {
+      Command.StagedRun run = part.runs().get(i);
+      Destination to = sentTo(run);
+      if (!to.kind().isTemporary() || part.command() instanceof Command.Stage) {
+        staged.split(
+            stage.transaction(),
+            sender(session, part, run),
+            to,
+            placing.check(session, run.count(), run.messages().buffer()),
+            matchings.of(part.command(), i),
+            missing,
+            parcels);
+      }
+    }
+    return now(
+        landing.plan(
+            link.id(), stage, parcels, () -> acknowledged(session, part.runs(), part.acked())));
+  }
+
+  /**
+   * Plans the commit of what was staged, with what a part brings that is never staged; changes
+   * nothing.
+   *
+   * @param memory what the transaction acknowledges that no record tells
+   * @throws Refusal if it is rolled back
+   */
+  Plan planRelease(
       PeerSession session,
-      Command.Commit command,
-      int place,
-      Map<DestinationName, MissingQueue> missing,
-      List<Parcel> parcels) {
-    Command.StagedRun run = command.runs().get(place);
-    Runs.Checked checked = placing.check(session, run.count(), run.messages().buffer());
+      Link link,
+      long number,
+      Part part,
+      StagedTransaction transaction,
+      List<Settlements.Accepted> memory) {
+    List<Parcel> parcels = new ArrayList<>();
+    for (int i = 0; i < part.runs().size(); i++) {
+      if (sentTo(part.runs().get(i)).kind().isTemporary()) {
+        plan(session, part, i, new LinkedHashMap<>(), parcels);
+      }
+    }
+    return planRelease(link.id(), number, parcels, release(transaction, memory, false), memory);
+  }
+
+  /**
+   * Plans the commit of a prepared branch that an administrator decides; changes nothing.
+   *
+   * @throws Refusal if it cannot be committed
+   */
+  Plan planDecided(StagedTransaction transaction, List<Settlements.Accepted> memory) {
+    return planRelease(null, 0, List.of(), release(transaction, memory, true), memory);
+  }
+
+  private Plan planRelease(
+      @Nullable UUID link,
+      long number,
+      List<Parcel> parcels,
+      Plan.Release release,
+      List<Settlements.Accepted> memory) {
+    return now(
+        landing.plan(
+            link,
+            number,
+            release,
+            parcels,
+            () ->
+                memory.stream().map(each -> new Plan.Settled(each, Reason.ACKNOWLEDGED)).toList()));
+  }
+
+  private Plan.Release release(
+      StagedTransaction transaction, List<Settlements.Accepted> memory, boolean decided) {
+    boolean gone = false;
+    for (HeldMessages held : transaction.held()) {
+      gone |= held.subscription().isClosed();
+    }
+    for (Settlements.Accepted held : memory) {
+      gone |= held.subscription().isClosed();
+    }
+    if (gone) {
+      throw rolledBack("a subscription is gone in which it acknowledges");
+    }
+    return new Plan.Release(transaction, staged.targets(transaction), decided);
+  }
+
+  private Destination sentTo(Command.StagedRun run) {
     Destination to = placing.find(run.destinationId());
     if (to == null) {
       throw rolledBack(Placing.goneText(run.destinationId()));
     }
-    var known = matchings.of(command, place);
-    Sender sender =
-        Sender.of(session, time.arrived(command.arrivedMillis()), run.persistent(), time);
+    return to;
+  }
+
+  private Sender sender(PeerSession session, Part part, Command.StagedRun run) {
+    return Sender.of(session, time.arrived(part.arrivedMillis()), run.persistent(), time);
+  }
+
+  private void plan(
+      PeerSession session,
+      Part part,
+      int place,
+      Map<DestinationName, MissingQueue> missing,
+      List<Parcel> parcels) {
+    Command.StagedRun run = part.runs().get(place);
+    Runs.Checked checked = placing.check(session, run.count(), run.messages().buffer());
+    Destination to = sentTo(run);
+    var known = matchings.of(part.command(), place);
+    Sender sender = sender(session, part, run);
     if (checked.delayed()) {
       delayed.split(sender, to, checked, known, missing, parcels);
     } else {
@@ -143,11 +281,12 @@ public final class Transactions {
     }
   }
 
-  private List<Plan.Settled> acknowledged(PeerSession session, Command.Commit command) {
-    checkSize(command);
-    List<Settlements.Accepted> accepted = new ArrayList<>(command.acked().size());
-    List<Plan.Settled> settled = new ArrayList<>(command.acked().size());
-    for (Command.Acked acked : command.acked()) {
+  private List<Plan.Settled> acknowledged(
+      PeerSession session, List<Command.StagedRun> runs, List<Command.Acked> named) {
+    checkSize(runs);
+    List<Settlements.Accepted> accepted = new ArrayList<>(named.size());
+    List<Plan.Settled> settled = new ArrayList<>(named.size());
+    for (Command.Acked acked : named) {
       Settlements.Accepted each = look(session, acked, accepted);
       accepted.add(each);
       settled.add(new Plan.Settled(each, Reason.ACKNOWLEDGED));
@@ -155,9 +294,9 @@ public final class Transactions {
     return settled;
   }
 
-  private void checkSize(Command.Commit command) {
+  private void checkSize(List<Command.StagedRun> runs) {
     long bytes = 0;
-    for (Command.StagedRun run : command.runs()) {
+    for (Command.StagedRun run : runs) {
       bytes += run.messages().buffer().remaining() - 4L * run.count();
     }
     placing.checkTransaction(bytes);
@@ -185,8 +324,8 @@ public final class Transactions {
   }
 
   /** What a commit acknowledges that is rolled back was tried in vain, unless it wanted room. */
-  void rollBack(PeerSession session, Command.Commit command, Refusal refusal) {
-    for (Command.Acked acked : command.acked()) {
+  void rollBack(PeerSession session, List<Command.Acked> named, Refusal refusal) {
+    for (Command.Acked acked : named) {
       Consumer consumer = Settlements.consumer(session, acked);
       if (consumer != null && refusal.code().isWantOfRoom()) {
         attempts.refused(consumer, acked.ranges());
@@ -196,7 +335,7 @@ public final class Transactions {
     }
   }
 
-  private static Refusal rolledBack(String why) {
+  static Refusal rolledBack(String why) {
     return new Refusal(FaultCode.TRANSACTION_ROLLED_BACK, "the transaction is rolled back: " + why);
   }
 }

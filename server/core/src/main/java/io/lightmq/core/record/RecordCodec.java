@@ -73,11 +73,12 @@ import java.util.function.Consumer;
  * 14 LinkClosed          u link
  * 15 Refused             u link, v number, v code, s text
  * 16 Committed           u link (0 for a move of the broker's own), v number, v parts, the parts
- *                        as whole records (9 and 10)
+ *                        as whole records (9, 10 and 25 to 30)
  * 19 Attempted           v destination, v subscription, r
  * 20 SubscriptionOwned   v destination, v id, s owner
  * 21 SetAside            v destination, byte action, r, s reason
  * 23 AttemptTakenBack    v destination, v subscription, r
+ * 24 to 31               see TransactionRecords
  *
  * ranges: v count x {byte lane, long from, v count}
  * unwanted: the messages that a subscription does not want: 0 bytes for all, else bit i % 8 of byte
@@ -166,7 +167,8 @@ public final class RecordCodec {
     } else if (record instanceof SubscriptionOwned) {
       return SUBSCRIPTION_OWNED;
     }
-    return COMMITTED;
+    int type = TransactionRecords.typeOf(record);
+    return type == 0 ? COMMITTED : type;
   }
 
   private static void encodeBody(ShardRecord record, FieldWriter out) {
@@ -208,7 +210,7 @@ public final class RecordCodec {
       out.putString(r.text());
     } else if (record instanceof Stopped r) {
       StoppedFormat.encode(r, out);
-    } else {
+    } else if (!TransactionRecords.encode(record, out)) {
       encodeProgress(record, out);
     }
   }
@@ -407,8 +409,12 @@ public final class RecordCodec {
       case SUBSCRIPTION_OWNED:
         return new SubscriptionOwned(in.readVarint(), in.readVarint(), in.readString());
       default:
-        throw new MalformedRecordException(
-            "type " + type + " is unknown; known are 1 to 16, 19 to 21 and 23");
+        ShardRecord found = TransactionRecords.decode(type, in);
+        if (found == null) {
+          throw new MalformedRecordException(
+              "type " + type + " is unknown; known are 1 to 16, 19 to 21 and 23 to 31");
+        }
+        return found;
     }
   }
 

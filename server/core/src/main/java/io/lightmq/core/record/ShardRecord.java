@@ -327,6 +327,72 @@ public sealed interface ShardRecord {
     }
   }
 
+  /** A transaction is kept from now on before it is committed; ids are never reused. */
+  record TransactionBegun(long transaction, TransactionName name) implements ShardRecord {}
+
+  /**
+   * A transaction acknowledges messages, if it is committed: until then nobody gets them.
+   *
+   * @param seen by which keys the subscription knows their duplicates then
+   */
+  record Held(
+      long transaction,
+      long destinationId,
+      long subscriptionId,
+      List<SequenceRange> ranges,
+      SeenKeys seen)
+      implements Part {
+    public Held {
+      ranges = List.copyOf(ranges);
+    }
+  }
+
+  /**
+   * A subscription that came after messages were staged does not want some of them.
+   *
+   * @param stagedId the destination in which they are staged
+   * @param firstSequence of the first of the messages among which they are
+   */
+  record StagedUnwanted(
+      long transaction, long stagedId, int lane, long firstSequence, Unwanted unwanted)
+      implements ShardRecord {}
+
+  /** A transaction is kept until it is decided, whatever becomes of whoever made it. */
+  record Prepared(long transaction, long atMillis) implements Part {}
+
+  /**
+   * A transaction is committed: what was staged of it is in its destinations from now on, without
+   * being written again, and what it holds is acknowledged.
+   *
+   * @param atMillis when, by the broker's clock
+   */
+  record Released(long transaction, long atMillis, List<ReleasedLane> lanes) implements Part {
+    public Released {
+      lanes = List.copyOf(lanes);
+    }
+  }
+
+  /**
+   * All of a lane in which messages were staged belongs to another lane of the same code.
+   *
+   * @param stagedId the destination in which they were staged, which is gone with the record
+   * @param count so many messages
+   * @param firstSequence of the first one where it is from now on; it continues that lane
+   */
+  record ReleasedLane(long stagedId, int lane, int count, long destinationId, long firstSequence) {}
+
+  /** A transaction is rolled back: what was staged is gone, and what it holds is free again. */
+  record Dropped(long transaction) implements Part {}
+
+  /**
+   * An administrator decides a prepared branch in the place of its transaction manager: its name is
+   * kept with what was decided. Comes before {@link Released} or {@link Dropped}.
+   */
+  record Decided(long transaction, boolean committed) implements Part {}
+
+  /** The transaction manager knows how a branch was decided: its name is kept no more. */
+  record Forgotten(long transaction) implements Part {}
+
   /**
    * A transaction: its parts count together or, if the batch is lost, not at all.
    *

@@ -34,6 +34,15 @@ public record Arrival(int durables, int others, long epoch) {
         Entry.chunk(entry, 0), Entry.chunks(entry, 0), Entry.sequence(entry, 0) >>> 32);
   }
 
+  /**
+   * What is known of another moment.
+   *
+   * @param durablesBelow the lowest id that no durable subscription had
+   */
+  public static Arrival of(long durablesBelow, int others, long epoch) {
+    return new Arrival((int) Math.min(durablesBelow, MOST), others, epoch);
+  }
+
   /** Whether the subscription was there. */
   public boolean had(Subscription subscription) {
     if (durables == 0 || subscription.kind() == SubscriptionKind.QUEUE) {

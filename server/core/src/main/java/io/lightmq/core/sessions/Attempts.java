@@ -4,6 +4,7 @@ import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.DestinationSettings;
 import io.lightmq.core.destination.DestinationSettings.RedeliveryOrder;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.destination.View;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
@@ -40,6 +41,9 @@ import org.jspecify.annotations.Nullable;
 public final class Attempts {
   /** Ranges of one consumer that a lost connection is charged with, at most; the rest is not. */
   private static final int MAX_BEGUN = 4_096;
+
+  /** Ranges of one subscription that a transaction is charged with, at most; the rest is not. */
+  private static final int MAX_STAGED = 4_096;
 
   /** What so many lost links are charged with can be taken back, those that were lost last. */
   private static final int MAX_LINKS = 10_000;
@@ -111,10 +115,23 @@ public final class Attempts {
     Subscription subscription = consumer.subscription();
     count(subscription, mine);
     consumer.holding().giveBack(mine, true);
+    next(subscription, consumer.view(), mine, last(session, cause), lost);
+  }
+
+  /** A session as the one that had a message last. */
+  public static LastConsumer last(PeerSession session, @Nullable String cause) {
+    return new LastConsumer(
+        session.peer().userName(), session.clientId(), session.peer().connectionId(), cause);
+  }
+
+  /** Decides what comes of messages with which an attempt was counted, and that are free. */
+  private void next(
+      Subscription subscription,
+      View view,
+      List<SequenceRange> mine,
+      LastConsumer last,
+      boolean lost) {
     ready.add(subscription);
-    LastConsumer last =
-        new LastConsumer(
-            session.peer().userName(), session.clientId(), session.peer().connectionId(), cause);
     DestinationSettings settings = subscription.destination().settings();
     Map<Integer, Long> longestMillis = new HashMap<>();
     for (SequenceRange range : mine) {
@@ -139,12 +156,68 @@ public final class Attempts {
           Withheld.Due due = lost ? Withheld.IS_FREE : null;
           withheld.withhold(subscription, range.lane(), at, delay, due);
         } else {
-          int key = subscription.isSpread() ? consumer.view().key(range.lane(), at) : -1;
+          int key = subscription.isSpread() ? view.key(range.lane(), at) : -1;
           longestMillis.merge(key, delay, Math::max);
         }
       }
     }
     longestMillis.forEach((key, delay) -> pause(subscription, key, delay));
+  }
+
+  /** What a transaction had of a subscription that is rolled back. */
+  public record Rest(Subscription subscription, List<SequenceRange> ranges) {
+    public Rest {
+      ranges = List.copyOf(ranges);
+    }
+  }
+
+  /**
+   * A transaction is rolled back: an attempt has failed with all that it had acknowledged. Of each
+   * subscription {@value #MAX_STAGED} ranges are counted, the rest is not. There is room for {@link
+   * #recordBytes(List)}.
+   *
+   * @param last who had it last, and why it failed
+   * @param lostLink the link whose loss is why, null for another reason
+   * @param free frees all of it
+   */
+  public void rolledBack(
+      List<Rest> all, LastConsumer last, @Nullable UUID lostLink, Runnable free) {
+    recorder.guard().check();
+    List<Rest> counted = new ArrayList<>();
+    for (Rest rest : all) {
+      if (!rest.subscription().isClosed()) {
+        counted.add(counted(rest));
+      }
+    }
+    counted.forEach(rest -> count(rest.subscription(), rest.ranges()));
+    free.run();
+    for (Rest rest : counted) {
+      next(rest.subscription(), rest.subscription().view(), rest.ranges(), last, lostLink != null);
+      if (lostLink != null) {
+        charge(lostLink, new Charge(rest.subscription(), rest.ranges()));
+      }
+    }
+  }
+
+  private static Rest counted(Rest rest) {
+    return rest.ranges().size() <= MAX_STAGED
+        ? rest
+        : new Rest(rest.subscription(), rest.ranges().subList(0, MAX_STAGED));
+  }
+
+  /** What a transaction had is free, and nothing has failed. */
+  public void freed(List<Rest> all) {
+    recorder.guard().check();
+    all.forEach(rest -> ready.add(rest.subscription()));
+  }
+
+  /** The bytes that {@link #rolledBack} records at most. */
+  public static long recordBytes(List<Rest> all) {
+    long bytes = 0;
+    for (Rest rest : all) {
+      bytes += RecordBytes.ofAttempts(counted(rest).ranges());
+    }
+    return bytes;
   }
 
   /** Keeps order: with keys that of each key, else that of all. */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** How many bytes the records of a command take in the journal, at most. */
 public final class RecordBytes {
   /** What the record takes that creates a holder, at most: it has its destination's settings. */
-  static final int HOLDER_BYTES = 4_096;
+  public static final int HOLDER_BYTES = 4_096;
 
   /** What a part takes of one more message for a holder, besides the message, at most. */
   private static final int PART_BYTES = 1_024;
@@ -93,9 +93,9 @@ public final class RecordBytes {
   }
 
   /** The bytes that the runs of a commit take in the journal, at most. */
-  public static long of(Command.Commit command, int userBytes) {
+  public static long of(List<Command.StagedRun> runs, int userBytes) {
     long bytes = 128;
-    for (Command.StagedRun run : command.runs()) {
+    for (Command.StagedRun run : runs) {
       bytes +=
           run.messages().buffer().remaining()
               + overhead(run.count(), userBytes)

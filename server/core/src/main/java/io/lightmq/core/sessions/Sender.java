@@ -5,6 +5,7 @@ import io.lightmq.core.record.RecordWriter;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnTime;
+import io.lightmq.core.transaction.StagedQueue;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.EntryStamp;
 import java.nio.ByteBuffer;
@@ -110,7 +111,7 @@ public final class Sender implements RecordWriter.Expiry {
     EntryStamp stamp =
         new EntryStamp(
             lane, persistent ? Entry.PERSISTENT : 0, to.id(), arrivedMillis, connectionId, user);
-    return to.isHidden() ? Arrival.note(stamp, state) : stamp;
+    return isDelayed(to) ? Arrival.note(stamp, state) : stamp;
   }
 
   @Override
@@ -122,7 +123,16 @@ public final class Sender implements RecordWriter.Expiry {
 
   /** When its messages expire in a destination and, if they are held there, fall due. */
   public RecordWriter.Expiry times(Destination to) {
-    return to.isHidden() ? new Held(this) : this;
+    return isDelayed(to) ? new Held(this) : this;
+  }
+
+  /** Whether what lies in a destination is not due yet. */
+  private static boolean isDelayed(Destination in) {
+    if (!in.isHidden()) {
+      return false;
+    }
+    StagedQueue staged = StagedQueue.of(in);
+    return staged == null || staged.isDelayed();
   }
 
   private record Held(Sender sender) implements RecordWriter.Expiry {

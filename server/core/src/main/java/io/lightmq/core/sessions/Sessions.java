@@ -50,6 +50,7 @@ public final class Sessions implements TurnPart {
   private final TurnTime time;
   private final java.util.function.Consumer<Command> release;
   private final NamedBudget budget;
+  private Leaving leaving = (session, counts) -> {};
   private final Map<Long, PeerSession> byConnection = new HashMap<>();
   private final Map<UUID, PeerSession> byLink = new HashMap<>();
   private final Map<String, PeerSession> byClientId = new HashMap<>();
@@ -72,6 +73,22 @@ public final class Sessions implements TurnPart {
     this.budget = budget;
   }
 
+  /** Told of sessions that end. */
+  public interface Leaving {
+    /**
+     * A session ends, and what it has in flight is not free yet.
+     *
+     * @param counts whether an attempt has failed with what its applications had
+     */
+    void left(PeerSession session, boolean counts);
+  }
+
+  /** Who is told of sessions that end. */
+  public void leaving(Leaving taker) {
+    state.guard().check();
+    leaving = taker;
+  }
+
   /** The session of a peer, or null if it has not begun or has ended. */
   public @Nullable PeerSession find(Peer peer) {
     state.guard().check();
@@ -86,7 +103,7 @@ public final class Sessions implements TurnPart {
   }
 
   /** The session of a peer that must be attached. */
-  PeerSession attached(Peer peer) {
+  public PeerSession attached(Peer peer) {
     PeerSession session = find(peer);
     if (session == null || session.link() == null || session.fenced()) {
       throw new Refusal(
@@ -349,6 +366,7 @@ public final class Sessions implements TurnPart {
     if (counts) {
       attempts.lost(session);
     }
+    leaving.left(session, counts);
     subscribing.closeAll(session, !clean);
     subscribing.leaveTemporaries(session, clean);
     budget.ended(session);

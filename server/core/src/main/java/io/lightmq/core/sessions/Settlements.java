@@ -2,6 +2,7 @@ package io.lightmq.core.sessions;
 
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.Duplicates;
+import io.lightmq.core.destination.HeldMessages;
 import io.lightmq.core.destination.Holding;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Split;
@@ -54,6 +55,26 @@ public final class Settlements {
                     : ShardRecord.SeenKeys.NONE));
       }
       return records;
+    }
+
+    /** The same for a transaction that acknowledges them if it is committed. */
+    public List<ShardRecord.Held> held(long transaction) {
+      List<ShardRecord.Held> records = new ArrayList<>(1);
+      for (ShardRecord.Acked acked : records(Reason.ACKNOWLEDGED)) {
+        records.add(
+            new ShardRecord.Held(
+                transaction,
+                acked.destinationId(),
+                acked.subscriptionId(),
+                acked.ranges(),
+                acked.seen()));
+      }
+      return records;
+    }
+
+    /** What of them no record tells; nobody's any more but the transaction's that has them. */
+    public Accepted ofMemory() {
+      return new Accepted(subscription, null, List.of(), unrecorded, 0, atMillis);
     }
 
     private ShardRecord.SeenKeys seen(List<SequenceRange> ranges) {
@@ -203,10 +224,28 @@ public final class Settlements {
       accepted.holding().settle(accepted.recorded());
       accepted.holding().settle(accepted.unrecorded());
     }
-    Subscription subscription = accepted.subscription();
+    settled(accepted.subscription());
+  }
+
+  /** Something is acknowledged in a subscription. */
+  public void settled(Subscription subscription) {
+    state.guard().check();
     if (subscription.duplicates() != null || subscription.views().isWatching()) {
       // What waited for messages of the same key is free now.
       ready.add(subscription);
+    }
+  }
+
+  /**
+   * A transaction has what was accepted: it is its consumer's no more. What a record tells of it is
+   * applied before.
+   */
+  public void hand(Accepted accepted) {
+    state.guard().check();
+    HeldMessages.holdUnrecorded(accepted.subscription(), accepted.unrecorded());
+    if (accepted.holding() != null) {
+      accepted.holding().settle(accepted.recorded());
+      accepted.holding().settle(accepted.unrecorded());
     }
   }
 

@@ -188,6 +188,18 @@ public final class Subscribing {
     return missing;
   }
 
+  /**
+   * The same for what was taken before; changes nothing.
+   *
+   * @throws Refusal if not even the broker's reserve has room
+   */
+  public MissingQueue holderOfReserve(DestinationName name, DestinationSettings settings) {
+    state.guard().check();
+    MissingQueue missing = new MissingQueue(name, settings);
+    budget.lookOfReserve(shown(name), missing.heapBytes(), 0);
+    return missing;
+  }
+
   /** Creates what was found to be missing. */
   public Destination create(MissingQueue missing) {
     state.guard().check();

@@ -4,6 +4,8 @@ import io.lightmq.core.admin.Administration;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.intake.Intake;
+import io.lightmq.core.intake.StageCommands;
+import io.lightmq.core.intake.Staging;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.sessions.Consuming;
@@ -22,6 +24,8 @@ public final class Commands {
 
   private final Sessions sessions;
   private final Intake intake;
+  private final StageCommands stages;
+  private final Staging staging;
   private final Consuming consuming;
   private final Administration administration;
   private final Unforeseen unforeseen;
@@ -30,11 +34,15 @@ public final class Commands {
   Commands(
       Sessions sessions,
       Intake intake,
+      StageCommands stages,
+      Staging staging,
       Consuming consuming,
       Administration administration,
       Unforeseen unforeseen) {
     this.sessions = sessions;
     this.intake = intake;
+    this.stages = stages;
+    this.staging = staging;
     this.consuming = consuming;
     this.administration = administration;
     this.unforeseen = unforeseen;
@@ -56,6 +64,8 @@ public final class Commands {
       return consuming.recordBytes(c);
     } else if (command instanceof Command.Admin c) {
       return Administration.recordsMuch(c.verb()) ? Long.MAX_VALUE : SLACK_BYTES;
+    } else if (command instanceof Command.Abandon c) {
+      return staging.recordBytes(c);
     } else if (command instanceof Command.AttachConsumer c) {
       String selector = c.selector();
       return SLACK_BYTES
@@ -110,6 +120,8 @@ public final class Commands {
       consuming.pull(c);
     } else if (command instanceof Command.Commit c) {
       intake.commit(c);
+    } else if (command instanceof Command.Stage c) {
+      stages.take(c);
     } else if (command instanceof Command.Return c) {
       consuming.giveBack(c);
     } else if (command instanceof Command.Begun c) {
@@ -152,6 +164,10 @@ public final class Commands {
       consuming.createTemporary(c);
     } else if (command instanceof Command.DeleteTemporary c) {
       consuming.deleteTemporary(c);
+    } else if (command instanceof Command.Abandon c) {
+      staging.abandon(c);
+    } else if (command instanceof Command.Recover c) {
+      staging.recover(c);
     } else if (command instanceof Command.Admin c) {
       administration.execute(c);
     } else {

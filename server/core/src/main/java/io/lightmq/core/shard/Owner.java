@@ -1,6 +1,7 @@
 package io.lightmq.core.shard;
 
 import io.lightmq.core.admin.Administration;
+import io.lightmq.core.admin.BranchAdministration;
 import io.lightmq.core.admin.DamagedAdministration;
 import io.lightmq.core.admin.DeadLetterAdministration;
 import io.lightmq.core.admin.DelayAdministration;
@@ -27,12 +28,16 @@ import io.lightmq.core.intake.DelayedRuns;
 import io.lightmq.core.intake.HourRoom;
 import io.lightmq.core.intake.Intake;
 import io.lightmq.core.intake.Landing;
+import io.lightmq.core.intake.LateSelecting;
 import io.lightmq.core.intake.LoneRuns;
 import io.lightmq.core.intake.Matchings;
 import io.lightmq.core.intake.Placing;
 import io.lightmq.core.intake.Receipts;
 import io.lightmq.core.intake.Selecting;
 import io.lightmq.core.intake.SettingAside;
+import io.lightmq.core.intake.StageCommands;
+import io.lightmq.core.intake.StagedRuns;
+import io.lightmq.core.intake.Staging;
 import io.lightmq.core.intake.Transactions;
 import io.lightmq.core.moves.DeadLetters;
 import io.lightmq.core.moves.Delays;
@@ -69,7 +74,6 @@ import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -102,6 +106,7 @@ final class Owner {
   private final Withheld withheld;
   private final Delays delays;
   private final Intake intake;
+  private final Staging staging;
   private final Commands commands;
   private final ShardRunner runner;
   private final MetricsTaker metrics;
@@ -146,7 +151,7 @@ final class Owner {
     this.dispatcher = new Dispatcher(window, fetcher, beside, later, state.guard());
     dispatcher.lease().asks(this::mayGive);
     recorder.touches(later);
-    DestinationRules rules = rules(settings);
+    DestinationRules rules = settings.destinations().byPattern();
     Temporaries temporaries =
         new Temporaries(
             member.identity().key(),
@@ -222,13 +227,49 @@ final class Owner {
     later.sessions = sessions;
     Receipts receipts = new Receipts(recorder, sessions, budget, time);
     DelayedRuns delayedRuns = new DelayedRuns(state, subscribing, hourRoom, placing, time);
+    Transactions transactions =
+        new Transactions(
+            settlements,
+            placing,
+            delayedRuns,
+            new StagedRuns(state, subscribing, placing, delayedRuns),
+            matchings,
+            landing,
+            attempts,
+            time);
+    this.staging =
+        new Staging(
+            settings,
+            recorder,
+            sessions,
+            transactions,
+            landing,
+            new LateSelecting(recorder, reads, beside, later, sessions::clientId, later::lookAgain),
+            attempts,
+            later,
+            time);
+    StageCommands stages =
+        new StageCommands(
+            sessions,
+            staging,
+            transactions,
+            settlements,
+            placing,
+            matchings,
+            later,
+            recorder,
+            work,
+            unforeseen);
+    sessions.leaving(stages);
     this.intake =
         new Intake(
             sessions,
             time,
             receipts,
             new LoneRuns(placing, delayedRuns, matchings, landing, later, time),
-            new Transactions(settlements, placing, delayedRuns, matchings, landing, attempts, time),
+            transactions,
+            staging,
+            stages,
             landing,
             later,
             matchings,
@@ -258,8 +299,10 @@ final class Owner {
             new DelayAdministration(delays, scans, recorder, later, time, turns),
             new DamagedAdministration(delays, recorder, later, ready, turns),
             new SubscriptionAdministration(recorder, subscribing),
-            new LinkAdministration(sessions, recorder, later, time, turns));
-    this.commands = new Commands(sessions, intake, consuming, administration, unforeseen);
+            new LinkAdministration(sessions, recorder, later, time, turns),
+            new BranchAdministration(staging, recorder, later, time, turns));
+    this.commands =
+        new Commands(sessions, intake, stages, staging, consuming, administration, unforeseen);
     DeliveryDecisions decisions =
         new DeliveryDecisions(
             recorder, dispatcher, deadLetters, settingAside, ready, counters, time, later::soon);
@@ -380,6 +423,7 @@ final class Owner {
   }
 
   private void giveUp(FaultCode code, String text) {
+    staging.end();
     runner.endSlices();
     withheld.end();
     mover.end();
@@ -551,15 +595,5 @@ final class Owner {
     public void unreadable(Subscription subscription, IOException cause) {
       decisions().unreadable(subscription, cause);
     }
-  }
-
-  private static DestinationRules rules(BrokerSettings settings) {
-    List<DestinationRules.Rule> rules = new ArrayList<>();
-    for (BrokerSettings.DestinationRule rule : settings.destinations().rules()) {
-      rules.add(new DestinationRules.Rule(rule.pattern(), rule.settings()));
-    }
-    // The least specific pattern, and the last among its equals.
-    rules.add(new DestinationRules.Rule(">", settings.destinations().settings()));
-    return new DestinationRules(rules);
   }
 }

@@ -3,6 +3,7 @@ package io.lightmq.core.state;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.DurableLane;
 import io.lightmq.core.destination.Lane;
+import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.record.RecordWriter;
 import io.lightmq.core.record.ShardRecord;
@@ -10,9 +11,13 @@ import io.lightmq.core.record.ShardRecord.Committed;
 import io.lightmq.core.record.ShardRecord.Epoch;
 import io.lightmq.core.record.ShardRecord.Part;
 import io.lightmq.core.record.ShardRecord.Published;
+import io.lightmq.core.record.ShardRecord.Released;
+import io.lightmq.core.record.ShardRecord.ReleasedLane;
 import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.transaction.StagedQueue;
+import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.spi.Durability;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
@@ -249,6 +254,22 @@ public final class Recorder {
     return unwanted;
   }
 
+  private void landed(DurableLane lane, long first, LaneRun run) {
+    StagedQueue staged = StagedQueue.of(lane.destination());
+    if (staged == null) {
+      unrecorded.landed(lane, first, run);
+      return;
+    }
+    // Nobody sees it before it is released; who does not want it then is known now.
+    StagedTransaction transaction = state.transactions().get(staged.transaction());
+    for (Skip skip : run.skips()) {
+      if (!skip.subscription().kind().isDurable()) {
+        transaction.unwanted(
+            lane.destination().id(), skip.subscription().id(), lane.code(), first, skip.messages());
+      }
+    }
+  }
+
   private void touch(DurableLane lane, long first, long count) {
     for (Subscription subscription : lane.destination().subscriptions()) {
       subscription.seen().touchForRun(lane, first, (int) count, touches);
@@ -306,14 +327,31 @@ public final class Recorder {
       next.put(lane, first + run.count());
       firsts.putIfAbsent(lane, first);
       parts.add(write(null, 0, first, stamp, times, run));
-      runs.add(() -> unrecorded.landed(lane, first, run));
+      runs.add(() -> landed(lane, first, run));
     }
 
-    /** Adds acknowledgements. */
-    public void acknowledge(ShardRecord.Acked acked) {
+    /** Adds what brings no messages. */
+    public void add(Part part) {
       guard.check();
-      writer.write(acked);
-      parts.add(acked);
+      writer.write(part);
+      parts.add(part);
+    }
+
+    /**
+     * Adds that what was staged of a transaction is where it belongs; an epoch in which these lanes
+     * have room has begun before.
+     */
+    public void release(Released released) {
+      add(released);
+      for (ReleasedLane each : released.lanes()) {
+        Destination to = state.destinations().find(each.destinationId());
+        if (to == null) {
+          throw new IllegalStateException("a plan releases into " + each.destinationId());
+        }
+        DurableLane lane = to.durable(LaneCode.priority(each.lane()));
+        next.put(lane, each.firstSequence() + each.count());
+        firsts.putIfAbsent(lane, each.firstSequence());
+      }
     }
 
     /** Ends the record and applies it. */
@@ -325,7 +363,7 @@ public final class Recorder {
       next.forEach(
           (lane, end) -> {
             long first = firsts.getOrDefault(lane, end);
-            touch(lane, first, end - first);
+            touch(lane, first, Math.min(ShardRecord.MAX_RUN, end - first));
             show(lane, mark);
           });
     }

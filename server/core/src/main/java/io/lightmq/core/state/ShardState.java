@@ -14,34 +14,46 @@ import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Attempted;
 import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.Decided;
 import io.lightmq.core.record.ShardRecord.Delivered;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Dropped;
 import io.lightmq.core.record.ShardRecord.Entries;
 import io.lightmq.core.record.ShardRecord.Epoch;
+import io.lightmq.core.record.ShardRecord.Forgotten;
+import io.lightmq.core.record.ShardRecord.Held;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.LinkClosed;
 import io.lightmq.core.record.ShardRecord.Part;
+import io.lightmq.core.record.ShardRecord.Prepared;
 import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Released;
 import io.lightmq.core.record.ShardRecord.SetAside;
+import io.lightmq.core.record.ShardRecord.StagedUnwanted;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.record.ShardRecord.TransactionBegun;
 import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.InvalidSelectorException;
 import io.lightmq.core.selector.Selector;
 import io.lightmq.core.transaction.Links;
+import io.lightmq.core.transaction.StagedQueue;
+import io.lightmq.core.transaction.StagedTransaction;
+import io.lightmq.core.transaction.StagedTransactions;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.SequenceRange;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -52,15 +64,26 @@ import org.jspecify.annotations.Nullable;
 @OwnedBy("shard")
 public final class ShardState {
 
-  /** Told of a destination before a record changes it, so that a snapshot can encode it first. */
+  /** Told of what a record changes before it does, so that a snapshot can encode it first. */
   interface ChangeListener {
     /** The destination is about to change. */
     void beforeChange(Destination destination);
+
+    /** The transaction is about to change. */
+    void beforeChange(StagedTransaction transaction);
+  }
+
+  /** Told of where messages are about to lie under another name. */
+  public interface TakeOvers {
+    /** What lies in the lanes of a destination is about to be others'. */
+    void beforeTakeOver(Destination given);
   }
 
   private final Guard guard;
   private final Destinations destinations;
   private final Links links;
+  private final StagedTransactions transactions;
+  private final TransactionChanges transactionChanges;
   private final Map<SubscriptionKey, Subscription> durableSubscriptions = new HashMap<>();
   private final ClientIdOwners clientIdOwners = new ClientIdOwners();
   private long epoch;
@@ -72,11 +95,15 @@ public final class ShardState {
   private long unloggedIds;
 
   private @Nullable ChangeListener listener;
+  private @Nullable TakeOvers takeOvers;
   private long pictures;
 
   public ShardState(Destinations destinations) {
     this.guard = destinations.guard();
     this.destinations = destinations;
+    this.transactions = new StagedTransactions(guard);
+    this.transactionChanges =
+        new TransactionChanges(destinations, transactions, this::tell, this::beforeTakeOver);
     this.links = new Links(guard);
   }
 
@@ -93,6 +120,11 @@ public final class ShardState {
   /** All links. */
   public Links links() {
     return links;
+  }
+
+  /** What is kept of transactions before they are committed. */
+  public StagedTransactions transactions() {
+    return transactions;
   }
 
   /** The shard epoch: the number of the start, raised when a counter runs out. */
@@ -161,6 +193,18 @@ public final class ShardState {
     listener = changes;
   }
 
+  /** Watches where messages come to lie under another name; null for not any more. */
+  public void watchTakeOvers(@Nullable TakeOvers watcher) {
+    guard.check();
+    takeOvers = watcher;
+  }
+
+  private void beforeTakeOver(Destination given) {
+    if (takeOvers != null) {
+      takeOvers.beforeTakeOver(given);
+    }
+  }
+
   /** Sets what a snapshot said, before anything is applied. */
   void restore(long snapshotEpoch, boolean snapshotStopped, long subscriptionId) {
     guard.check();
@@ -195,7 +239,7 @@ public final class ShardState {
       for (Part part : r.parts()) {
         apply((ShardRecord) part, bytes);
       }
-      if (r.link() != null) {
+      if (r.link() != null && r.number() > 0) {
         links.taken(r.link(), r.number());
       }
     } else if (record instanceof Touched r) {
@@ -227,6 +271,11 @@ public final class ShardState {
       if (created.kind().isQueue()) {
         created.open(created.id(), SubscriptionKind.QUEUE, null, null, false);
       }
+      StagedQueue staged = StagedQueue.of(created);
+      if (staged != null) {
+        changing(transactions.get(staged.transaction()));
+        transactions.came(staged);
+      }
     } else if (record instanceof DestinationSet r) {
       changing(r.destinationId()).set(r.settings());
     } else if (record instanceof DestinationDeleted r) {
@@ -243,6 +292,39 @@ public final class ShardState {
       purged(r);
     } else if (record instanceof SetAside r) {
       setAside(r);
+    } else {
+      applyOfTransaction(record);
+    }
+  }
+
+  private void applyOfTransaction(ShardRecord record) {
+    if (record instanceof TransactionBegun r) {
+      transactions.begun(r, nextSubscriptionId);
+    } else if (record instanceof Held r) {
+      changing(transactions.get(r.transaction()));
+      transactions.held(changing(r.destinationId(), r.subscriptionId()), r);
+    } else if (record instanceof StagedUnwanted r) {
+      changing(transactions.get(r.transaction()))
+          .unwanted(
+              r.stagedId(),
+              r.unwanted().subscriptionId(),
+              r.lane(),
+              r.firstSequence(),
+              r.unwanted().messages());
+    } else if (record instanceof Prepared r) {
+      changing(transactions.get(r.transaction()));
+      transactions.prepared(r.transaction(), r.atMillis());
+    } else if (record instanceof Released r) {
+      changing(transactions.get(r.transaction()));
+      transactionChanges.released(r);
+    } else if (record instanceof Dropped r) {
+      transactionChanges.dropped(changing(transactions.get(r.transaction())));
+    } else if (record instanceof Decided r) {
+      changing(transactions.get(r.transaction()));
+      transactions.decided(r.transaction(), r.committed());
+    } else if (record instanceof Forgotten r) {
+      changing(transactions.get(r.transaction()));
+      transactions.forgotten(r.transaction());
     } else {
       throw new IllegalStateException("nobody applies " + record);
     }
@@ -274,6 +356,11 @@ public final class ShardState {
           "shard epoch " + record.epoch() + " begins after " + epoch + "; epochs only rise");
     }
     epoch = record.epoch();
+    for (StagedTransaction transaction : List.copyOf(transactions.all())) {
+      if (transaction.branchState() == null) {
+        transactionChanges.dropped(changing(transaction));
+      }
+    }
     if (!record.clean()) {
       for (Destination destination : destinations.all()) {
         tell(destination);
@@ -299,6 +386,10 @@ public final class ShardState {
       lane.entry(sequence++, offset, length, bytes.getLong(offset + Entry.EXPIRY_AT));
       offset += length;
     }
+    if (lane.destination().isStaged()) {
+      staged(record, lane.destination());
+      return;
+    }
     for (Unwanted unwanted : record.unwanted()) {
       subscription(lane.destination(), unwanted.subscriptionId())
           .pass(lane, record.firstSequence(), unwanted.messages());
@@ -306,6 +397,24 @@ public final class ShardState {
     lane.came(sequence - 1, bytes.getLong(entries.offset() + Entry.ENQUEUED_AT));
     if (record.link() != null) {
       links.taken(record.link(), record.number());
+    }
+  }
+
+  private void staged(Published record, Destination queue) {
+    StagedQueue staged = StagedQueue.of(queue);
+    if (staged == null) {
+      throw new IllegalStateException(queue.name() + " is of no transaction");
+    }
+    StagedTransaction transaction = changing(transactions.get(staged.transaction()));
+    transactions.staged(
+        transaction, queue.id(), record.entries().count(), record.entries().bytes());
+    for (Unwanted unwanted : record.unwanted()) {
+      transaction.unwanted(
+          queue.id(),
+          unwanted.subscriptionId(),
+          record.lane(),
+          record.firstSequence(),
+          unwanted.messages());
     }
   }
 
@@ -414,6 +523,13 @@ public final class ShardState {
               + ", unknown");
     }
     return subscription;
+  }
+
+  private StagedTransaction changing(StagedTransaction transaction) {
+    if (listener != null) {
+      listener.beforeChange(transaction);
+    }
+    return transaction;
   }
 
   private void tell(Destination destination) {

@@ -9,6 +9,8 @@ import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.segment.Piece;
+import io.lightmq.core.transaction.StagedTransaction;
+import io.lightmq.core.transaction.StagedTransactions;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -36,18 +38,25 @@ import java.util.TreeMap;
  * what of it is in flight, and the numbers of a link's runs that went into unlogged lanes.
  *
  * <pre>
- * slice 0: byte version 4, varint shard epoch, byte stopped, varint next destination id,
- *          varint next subscription id, varint destinations
+ * slice 0: byte version 5, varint shard epoch, byte stopped, varint next destination id,
+ *          varint next subscription id, varint destinations; from version 5 on: varint next
+ *          transaction id, varint transactions
  * one slice for each destination, rising by id (see its encode)
  * any number of slices of keys (see DuplicatePicture), in the same order, those of one subscription
  *          oldest first
+ * one slice for each transaction that is kept before it is committed, rising by id (see
+ *          StagedTransactions)
  * last slice: the links, rising by id
  * </pre>
  */
 @OwnedBy("shard")
 public final class StateSnapshot implements ShardState.ChangeListener {
   private static final int OLDEST_VERSION = 3;
-  private static final int VERSION = 4;
+  private static final int VERSION = 5;
+
+  /** The first with transactions. */
+  private static final int WITH_TRANSACTIONS = 5;
+
   private static final int LINKS_PER_STEP = 256;
 
   private final ShardState state;
@@ -57,6 +66,7 @@ public final class StateSnapshot implements ShardState.ChangeListener {
   private final boolean stopped;
   private final long nextDestinationId;
   private final long nextSubscriptionId;
+  private final long nextTransactionId;
   private final List<ByteBuffer> destinations = new ArrayList<>();
 
   /** What is encoded before its turn. */
@@ -64,6 +74,12 @@ public final class StateSnapshot implements ShardState.ChangeListener {
 
   private final ArrayDeque<DuplicatePicture> keyPictures = new ArrayDeque<>();
   private final List<ByteBuffer> keys = new ArrayList<>();
+  private final List<ByteBuffer> transactions = new ArrayList<>();
+
+  /** Transactions that are encoded before their turn. */
+  private final TreeMap<Long, ByteBuffer> earlyTransactions = new TreeMap<>();
+
+  private long lastTransactionId;
   private final List<LaneCheckpoint> lanes = new ArrayList<>();
   private final List<Piece> pieces = new ArrayList<>();
   private List<ByteBuffer> slices = List.of();
@@ -84,6 +100,7 @@ public final class StateSnapshot implements ShardState.ChangeListener {
     this.stopped = state.endedKnowingDeliveries();
     this.nextDestinationId = state.destinations().nextId();
     this.nextSubscriptionId = state.nextSubscriptionId();
+    this.nextTransactionId = state.transactions().nextId();
     state.links().beginSnapshot();
     state.watch(this);
   }
@@ -102,6 +119,43 @@ public final class StateSnapshot implements ShardState.ChangeListener {
     if (isWaiting(destination)) {
       early.put(destination.id(), encode(destination));
     }
+  }
+
+  @Override
+  public void beforeChange(StagedTransaction transaction) {
+    if (transaction.id() < nextTransactionId && transaction.isNewTo(number)) {
+      earlyTransactions.put(transaction.id(), encode(transaction));
+    }
+  }
+
+  /** Encodes one transaction more; whether there was one. */
+  private boolean encodeTransaction() {
+    StagedTransaction next = state.transactions().after(lastTransactionId);
+    Map.Entry<Long, ByteBuffer> early = earlyTransactions.firstEntry();
+    if (early != null && (next == null || early.getKey() <= next.id())) {
+      lastTransactionId = early.getKey();
+      earlyTransactions.remove(lastTransactionId);
+      transactions.add(early.getValue());
+      return true;
+    }
+    if (next == null || next.id() >= nextTransactionId) {
+      return false;
+    }
+    lastTransactionId = next.id();
+    if (next.isNewTo(number)) {
+      transactions.add(encode(next));
+    }
+    return true;
+  }
+
+  private static ByteBuffer encode(StagedTransaction transaction) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(256);
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      StagedTransactions.encode(transaction, out);
+    } catch (IOException e) {
+      throw new IllegalStateException("a byte array cannot fail", e);
+    }
+    return ByteBuffer.wrap(bytes.toByteArray());
   }
 
   /** Does a little more; whether all is encoded. */
@@ -127,6 +181,8 @@ public final class StateSnapshot implements ShardState.ChangeListener {
       } else {
         keys.add(piece);
       }
+    } else if (encodeTransaction()) {
+      return false;
     } else if (state.links().encodeSome(LINKS_PER_STEP)) {
       complete();
     }
@@ -146,12 +202,16 @@ public final class StateSnapshot implements ShardState.ChangeListener {
     first.putVarint(nextDestinationId);
     first.putVarint(nextSubscriptionId);
     first.putVarint(destinations.size());
+    first.putVarint(nextTransactionId);
+    first.putVarint(transactions.size());
     FieldWriter links = new FieldWriter(1024);
     state.links().endSnapshot(links);
-    List<ByteBuffer> all = new ArrayList<>(destinations.size() + keys.size() + 2);
+    List<ByteBuffer> all =
+        new ArrayList<>(destinations.size() + keys.size() + transactions.size() + 2);
     all.add(first.copy());
     all.addAll(destinations);
     all.addAll(keys);
+    all.addAll(transactions);
     all.add(links.copy());
     slices = all;
     done = true;
@@ -204,6 +264,7 @@ public final class StateSnapshot implements ShardState.ChangeListener {
       state.links().abandonSnapshot();
       early.values().forEach(each -> keyPictures.addAll(each.keys()));
       early.clear();
+      earlyTransactions.clear();
       keyPictures.forEach(DuplicatePicture::end);
       keyPictures.clear();
     }
@@ -235,11 +296,26 @@ public final class StateSnapshot implements ShardState.ChangeListener {
       throw new IOException(
           "the snapshot says " + count + " destinations and has " + (slices.size() - 2));
     }
+    boolean withTransactions = version >= WITH_TRANSACTIONS;
+    into.transactions().nextId(withTransactions ? head.readVarint() : 1);
+    long transactions = withTransactions ? head.readVarint() : 0;
+    if (transactions < 0 || transactions > slices.size() - 2 - count) {
+      throw new IOException(
+          "the snapshot says "
+              + transactions
+              + " transactions and has "
+              + (slices.size() - 2 - count)
+              + " slices for them");
+    }
     for (int i = 1; i <= count; i++) {
       into.destinations().decode(input(slices.get(i)));
     }
-    for (int i = (int) count + 1; i < slices.size() - 1; i++) {
+    int firstTransaction = slices.size() - 1 - (int) transactions;
+    for (int i = (int) count + 1; i < firstTransaction; i++) {
       into.destinations().decodeKeys(input(slices.get(i)));
+    }
+    for (int i = firstTransaction; i < slices.size() - 1; i++) {
+      into.transactions().decode(input(slices.get(i)), into.destinations());
     }
     into.links().decode(new FieldReader(slices.get(slices.size() - 1).duplicate()), version);
     into.restore(epoch, stopped, nextSubscriptionId);

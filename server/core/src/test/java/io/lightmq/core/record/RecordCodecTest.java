@@ -10,24 +10,33 @@ import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.Decided;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Dropped;
 import io.lightmq.core.record.ShardRecord.Epoch;
+import io.lightmq.core.record.ShardRecord.Forgotten;
+import io.lightmq.core.record.ShardRecord.Held;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.LinkClosed;
+import io.lightmq.core.record.ShardRecord.Prepared;
 import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Purged;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
+import io.lightmq.core.record.ShardRecord.Released;
+import io.lightmq.core.record.ShardRecord.ReleasedLane;
 import io.lightmq.core.record.ShardRecord.Replaced;
 import io.lightmq.core.record.ShardRecord.SetAside;
+import io.lightmq.core.record.ShardRecord.StagedUnwanted;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.Stopped;
 import io.lightmq.core.record.ShardRecord.SubscriptionClosed;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.SubscriptionOwned;
 import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.record.ShardRecord.TransactionBegun;
 import io.lightmq.core.record.ShardRecord.Unwanted;
 import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationKind;
@@ -35,6 +44,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.Entry;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -112,6 +122,55 @@ class RecordCodecTest {
           new Stopped(true, List.of(new ShardRecord.Delivered(9, 12, 3, RANGES))),
           new Touched(9, 12, 4, (3L << 32) | 77, 256));
 
+  private static final Xid BRANCH = new Xid(131077, new byte[] {1, 2, -3}, new byte[] {9});
+
+  /** What came with transactions that are kept before they are committed. */
+  private static final List<ShardRecord> OF_TRANSACTIONS =
+      List.of(
+          new TransactionBegun(41, new TransactionName.OfLink(LINK, 300)),
+          new TransactionBegun(42, new TransactionName.OfUser("bérénice", BRANCH)),
+          new TransactionBegun(
+              43, new TransactionName.OfUser("ada", new Xid(-1, new byte[64], new byte[0]))),
+          new Held(42, 9, 12, RANGES, ShardRecord.SeenKeys.NONE),
+          new Held(42, 9, 12, RANGES, new ShardRecord.SeenKeys(5, List.of(LINK))),
+          new Prepared(42, 1_700_000_000_000L),
+          new Released(
+              42,
+              1_700_000_000_001L,
+              List.of(
+                  new ReleasedLane(77, 4, 300_000, 9, (3L << 32) | 17),
+                  new ReleasedLane(78, 9, 1, 9, 3L << 32))),
+          new Dropped(41),
+          new Decided(42, true),
+          new Decided(42, false),
+          new Forgotten(42),
+          new StagedUnwanted(42, 77, 4, 3L << 32, UNWANTED.get(0)));
+
+  private static HeapSink ofTransactions() {
+    HeapSink sink = new HeapSink(64_000);
+    OF_TRANSACTIONS.forEach(new RecordWriter(sink)::write);
+    return sink;
+  }
+
+  @Test
+  void recordsOfTransactionsComeBackAsTheyWereWrittenInTheBytesOfTheGoldenFile()
+      throws IOException {
+    assertThat(RecordSamples.decode(64_000, ofTransactions().written())).isEqualTo(OF_TRANSACTIONS);
+    isGolden("records-transactions-v1.hex", ofTransactions());
+  }
+
+  @Property(tries = 300)
+  void damagedRecordsOfTransactionsAreRefusedAndNothingElse(
+      @ForAll @IntRange(max = 600) int place, @ForAll byte value) {
+    ByteBuffer bytes = ofTransactions().written();
+    bytes.put(place % bytes.limit(), value);
+    try {
+      RecordSamples.decode(64_000, bytes);
+    } catch (MalformedRecordException e) {
+      assertThat(e).hasMessageContaining("offset");
+    }
+  }
+
   private static HeapSink everything() {
     HeapSink sink = new HeapSink(64_000);
     RecordWriter writer = new RecordWriter(sink);
@@ -177,6 +236,7 @@ class RecordCodecTest {
     for (ShardRecord each : RecordSamples.decode(64_000, everything().written())) {
       written.add(each.getClass());
     }
+    OF_TRANSACTIONS.forEach(each -> written.add(each.getClass()));
     assertThat(written).containsExactlyInAnyOrderElementsOf(kinds(ShardRecord.class));
   }
 
@@ -209,8 +269,12 @@ class RecordCodecTest {
 
   @Test
   void bytesAreThoseOfTheGoldenFile() throws IOException {
-    String hex = HexFormat.of().formatHex(bytesOf(everything().written()));
-    Path golden = Path.of("src/test/resources/golden/records-v3.hex");
+    isGolden("records-v3.hex", everything());
+  }
+
+  private static void isGolden(String name, HeapSink written) throws IOException {
+    String hex = HexFormat.of().formatHex(bytesOf(written.written()));
+    Path golden = Path.of("src/test/resources/golden/" + name);
     if (Boolean.getBoolean("lightmq.golden.write")) {
       Files.writeString(golden, hex.replaceAll("(.{96})", "$1\n") + "\n", StandardCharsets.UTF_8);
     }

@@ -16,28 +16,37 @@ import io.lightmq.core.record.BatchBytes;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.Acked;
 import io.lightmq.core.record.ShardRecord.Committed;
+import io.lightmq.core.record.ShardRecord.Decided;
 import io.lightmq.core.record.ShardRecord.DestinationCreated;
 import io.lightmq.core.record.ShardRecord.DestinationDeleted;
 import io.lightmq.core.record.ShardRecord.DestinationSet;
+import io.lightmq.core.record.ShardRecord.Dropped;
 import io.lightmq.core.record.ShardRecord.Entries;
+import io.lightmq.core.record.ShardRecord.Held;
 import io.lightmq.core.record.ShardRecord.LinkAttached;
 import io.lightmq.core.record.ShardRecord.LinkClosed;
+import io.lightmq.core.record.ShardRecord.Prepared;
 import io.lightmq.core.record.ShardRecord.Published;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.record.ShardRecord.Refused;
 import io.lightmq.core.record.ShardRecord.Started;
 import io.lightmq.core.record.ShardRecord.SubscriptionOpened;
 import io.lightmq.core.record.ShardRecord.Touched;
+import io.lightmq.core.record.ShardRecord.TransactionBegun;
+import io.lightmq.core.record.TransactionName;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.StateSnapshot;
 import io.lightmq.core.state.SubscriptionKey;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.StagedQueue;
+import io.lightmq.core.transaction.StagedTransactions;
 import io.lightmq.spi.Durability;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import io.lightmq.wire.entry.Xid;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -46,6 +55,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -55,10 +65,13 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The bytes of a snapshot's state, versions 3 and 4; {@code -Dgolden.write=<folder>} writes them.
+ * The bytes of a snapshot's state, versions 3 to 5; {@code -Dgolden.write=<folder>} writes them.
  */
 class StateGoldenTest {
-  private static final String GOLDEN = "state-v4-sequences.hex";
+  private static final String GOLDEN = "state-v5.hex";
+
+  /** Without transactions. */
+  private static final String WITHOUT_TRANSACTIONS = "state-v4-sequences.hex";
 
   /** With numbers of blocks that were touched, as brokers wrote it that touched whole blocks. */
   private static final String BLOCKS = "state-v4.hex";
@@ -77,6 +90,9 @@ class StateGoldenTest {
 
   private final DirectMemory memory = new DirectMemory();
   private long offset = 64;
+
+  /** Whether something is staged. */
+  private boolean staged = true;
 
   /** 1 for the state as a broker without owners had it. */
   private int older;
@@ -177,6 +193,9 @@ class StateGoldenTest {
             Reason.ACKNOWLEDGED,
             List.of(),
             new ShardRecord.SeenKeys(1_700_000_000_000L, List.of(LINK, OTHER))));
+    if (staged) {
+      addTransactions(records);
+    }
     BatchBytes never = at -> 0; // nothing expires
     records.forEach(record -> state.apply(record, never));
     state.destinations().all().forEach(each -> each.durable(4).show());
@@ -185,6 +204,51 @@ class StateGoldenTest {
     deliver(queue, SECOND + 1, 1, 2);
     queue.take(queue.destination().durable(4), SECOND + 9, 2);
     return state;
+  }
+
+  /** One that is open, one that is prepared, one that an administrator has decided. */
+  private void addTransactions(List<ShardRecord> records) {
+    DestinationSettings hidden = new DestinationSettings(Durability.HIGH);
+    Xid xid = new Xid(7, new byte[] {1, 2}, new byte[] {3});
+    records.add(new TransactionBegun(1, new TransactionName.OfLink(LINK, 9)));
+    records.add(new DestinationCreated(5, name(DestinationKind.QUEUE, "$lightmq.tx.1.1"), hidden));
+    records.add(new Committed(null, 0, List.of(run(0, 5, SECOND, 3))));
+    records.add(new TransactionBegun(2, new TransactionName.OfUser("bérénice", xid)));
+    records.add(new DestinationCreated(6, name(DestinationKind.QUEUE, "$lightmq.tx.2.2"), hidden));
+    Published unwanted = run(0, 6, SECOND, 5);
+    BitSet places = new BitSet();
+    places.set(1, 3);
+    records.add(
+        new Committed(
+            null,
+            0,
+            List.of(
+                new Published(
+                    null,
+                    0,
+                    6,
+                    LANE,
+                    SECOND,
+                    unwanted.entries(),
+                    List.of(new ShardRecord.Unwanted(6, places))),
+                new Held(
+                    2,
+                    1,
+                    1,
+                    List.of(new SequenceRange(LANE, SECOND + 12, 2)),
+                    ShardRecord.SeenKeys.NONE),
+                new Held(
+                    2,
+                    2,
+                    5,
+                    List.of(new SequenceRange(9, FIRST + 1, 1)),
+                    ShardRecord.SeenKeys.NONE))));
+    records.add(new Committed(LINK, 5, List.of(new Prepared(2, 1_700_000_000_000L))));
+    records.add(
+        new TransactionBegun(
+            3, new TransactionName.OfUser("ada", new Xid(-1, new byte[64], new byte[0]))));
+    records.add(
+        new Committed(null, 0, List.of(new Prepared(3, 5), new Decided(3, false), new Dropped(3))));
   }
 
   private static void deliver(Subscription subscription, long from, int count, int times) {
@@ -256,7 +320,7 @@ class StateGoldenTest {
   }
 
   @Test
-  void theBytesOfVersionFourStayAsTheyAre() throws IOException {
+  void theBytesOfVersionFiveStayAsTheyAre() throws IOException {
     List<String> written = hex(encode(sample()));
     String folder = System.getProperty("golden.write");
     if (folder != null) {
@@ -271,26 +335,53 @@ class StateGoldenTest {
 
   @Test
   void theVersionInTheBytesIsThatOfTheGoldenFile() {
-    assertThat(encode(sample()).get(0).get(0)).isEqualTo((byte) 4);
+    assertThat(encode(sample()).get(0).get(0)).isEqualTo((byte) 5);
   }
 
   @Test
-  void whatVersionFourHoldsIsReadAndWrittenAgainUnchanged() throws IOException {
+  void whatVersionFiveHoldsIsReadAndWrittenAgainUnchanged() throws IOException {
     assertThat(hex(encode(decoded(GOLDEN)))).isEqualTo(golden(GOLDEN));
   }
 
   @Test
+  void transactionsOfVersionFiveAreReadAsTheyWere() throws IOException {
+    ShardState state = decoded(GOLDEN);
+    StagedTransactions transactions = state.transactions();
+    assertThat(transactions.nextId()).isEqualTo(4);
+    assertThat(transactions.open()).isEqualTo(1);
+    assertThat(transactions.prepared()).isEqualTo(1);
+    assertThat(transactions.decided()).isEqualTo(1);
+    assertThat(transactions.bytes()).isEqualTo(800);
+    assertThat(transactions.get(1).queues()).extracting(StagedQueue::destinationId).contains(1L);
+    assertThat(transactions.get(2).heldCount()).isEqualTo(3);
+    assertThat(queue(state).isHeld(LANE, SECOND + 13)).isTrue();
+    assertThat(queue(state).isFree(LANE, SECOND + 13)).isFalse();
+    state.apply(new Started(3, true), at -> 0);
+    assertThat(transactions.find(1)).as("what is not prepared ends with a start").isNull();
+    assertThat(state.destinations().find(5)).isNull();
+    assertThat(queue(state).isHeld(LANE, SECOND + 13)).isTrue();
+  }
+
+  @Test
   void blocksThatWereTouchedAreReadAsTheirMessages() throws IOException {
-    assertThat(hex(encode(decoded(BLOCKS)))).isEqualTo(golden(GOLDEN));
+    assertThat(hex(encode(decoded(BLOCKS)))).isEqualTo(hex(encode(decoded(WITHOUT_TRANSACTIONS))));
+  }
+
+  @Test
+  void whatVersionFourHoldsIsWrittenAgainInVersionFive() throws IOException {
+    staged = false;
+    assertThat(hex(encode(decoded(WITHOUT_TRANSACTIONS)))).isEqualTo(hex(encode(sample())));
   }
 
   @Test
   void whatVersionFourHeldOfWhatNobodyNeedsIsReadAndLeftOut() throws IOException {
-    assertThat(hex(encode(decoded(UNTRIMMED)))).isEqualTo(golden(GOLDEN));
+    assertThat(hex(encode(decoded(UNTRIMMED))))
+        .isEqualTo(hex(encode(decoded(WITHOUT_TRANSACTIONS))));
   }
 
   @Test
-  void whatVersionThreeHoldsIsWrittenAgainInVersionFour() throws IOException {
+  void whatVersionThreeHoldsIsWrittenAgainInVersionFive() throws IOException {
+    staged = false;
     older = 1;
     assertThat(hex(encode(decoded(OLDER)))).isEqualTo(hex(encode(sample())));
   }

@@ -164,12 +164,13 @@ final class BrokerSimulation {
     idle(Feature.PULLS, 30, () -> quiet = !quiet);
     idle(Feature.PULLS, 50, () -> world.advance(world.random.nextInt(200_000_000)));
     idle(Feature.PULLS, 8, () -> world.advance(world.random.nextInt(15) * SECOND));
-    idle(Feature.PULLS, 8, () -> ending.calm());
+    idle(Feature.PULLS, 8, this::calm);
     on(Feature.SENDS, 250, this::send);
     on(Feature.PULLS, 50, () -> world.any(names).open(anyClient()));
     on(Feature.PULLS, 60, () -> withTaker(Client::giveBack));
     on(Feature.PULLS, 25, () -> withTaker(Client::close));
     on(Feature.TRANSACTS, 70, () -> commit(anyClient(), false));
+    on(Feature.TRANSACTS, 60, () -> stage(anyClient()));
     on(Feature.TRANSACTS, 8, this::crashBeforeTheAnswer);
     on(Feature.TOPICS, 25, () -> world.any(names).unsubscribe(anyClient()));
     on(Feature.LINKS, 20, () -> anyClient().loseLink());
@@ -274,12 +275,26 @@ final class BrokerSimulation {
     }
   }
 
+  /** What an open transaction holds keeps back others of its group. */
+  private void calm() {
+    clients.forEach(Client::endStaging);
+    ending.calm();
+  }
+
+  private void stage(Client client) {
+    client.stage(someDestinations());
+  }
+
   private void commit(Client client, boolean unlogged) {
+    client.commit(someDestinations(), unlogged);
+  }
+
+  private List<SimulatedDestination> someDestinations() {
     List<SimulatedDestination> targets = new ArrayList<>();
     for (int i = world.random.nextInt(3); i >= 0; i--) {
       targets.add(anyDestination());
     }
-    client.commit(new ArrayList<>(targets.stream().distinct().toList()), unlogged);
+    return new ArrayList<>(targets.stream().distinct().toList());
   }
 
   private void browse() {
@@ -398,6 +413,8 @@ final class BrokerSimulation {
   }
 
   private void end() throws IOException {
+    ending.answers();
+    clients.forEach(Client::endStaging);
     ending.answers();
     administrator.changeTargets(false);
     ending.calm();

@@ -33,6 +33,7 @@ final class Client implements SimulatedPeer.Listener {
   final @Nullable String clientId;
   private final Wording wording;
   private final Outbox outbox;
+  private final Stager stager;
   private final boolean mayConsume;
   private final Map<Integer, Taker> all = new HashMap<>();
   private final List<Taker> takers = new ArrayList<>();
@@ -60,6 +61,7 @@ final class Client implements SimulatedPeer.Listener {
     this.wording = wording;
     this.mayConsume = mayConsume;
     this.outbox = new Outbox(world, this, wording);
+    this.stager = new Stager(world, this, outbox, wording);
     this.peer = new SimulatedPeer(0);
     peer.dead = true;
   }
@@ -169,7 +171,7 @@ final class Client implements SimulatedPeer.Listener {
 
   /** Closes in order, having given back what its application saw. */
   void closeCleanly() {
-    if (!isReady() || !outbox.isIdle() || !waits.isEmpty()) {
+    if (!isReady() || !outbox.isIdle() || !waits.isEmpty() || stager.isOpen()) {
       return;
     }
     for (Taker taker : List.copyOf(takers)) {
@@ -193,6 +195,7 @@ final class Client implements SimulatedPeer.Listener {
   }
 
   private void letGo() {
+    stager.lost();
     for (Taker taker : List.copyOf(takers)) {
       gone(taker);
     }
@@ -216,6 +219,12 @@ final class Client implements SimulatedPeer.Listener {
           opening--;
           then.accept(reply);
         });
+    world.submit(command);
+  }
+
+  /** Asks what the connection may be lost without an answer to. */
+  void await(int c, Command command, Consumer<Peer.Reply> then) {
+    waits.put(c, then);
     world.submit(command);
   }
 
@@ -305,8 +314,29 @@ final class Client implements SimulatedPeer.Listener {
    * @param unlogged whether all its messages are non-persistent, not only some
    */
   void commit(List<SimulatedDestination> targets, boolean unlogged) {
+    transact(targets, unlogged, false);
+  }
+
+  /** The same, part by part; or goes on with what is begun. */
+  void stage(List<SimulatedDestination> targets) {
+    if (stager.isOpen()) {
+      stager.next();
+    } else {
+      transact(targets, false, true);
+    }
+  }
+
+  /** Ends what is staged. */
+  void endStaging() {
+    for (int i = 0; i < 100 && stager.isOpen(); i++) {
+      stager.next();
+      world.rest();
+    }
+  }
+
+  private void transact(List<SimulatedDestination> targets, boolean unlogged, boolean staged) {
     targets.removeIf(to -> !knows(to));
-    if (!attached || targets.isEmpty() || outbox.isFull()) {
+    if (!attached || targets.isEmpty() || outbox.isFull() || stager.isOpen()) {
       return;
     }
     Transaction transaction = world.ledger.newTransaction();
@@ -326,6 +356,10 @@ final class Client implements SimulatedPeer.Listener {
       }
     }
     List<Held> held = List.copyOf(of.keySet());
+    if (staged) {
+      stager.begin(transaction, runs, held, of);
+      return;
+    }
     world.tell(() -> this + " commits " + transaction + ", acknowledges " + held);
     outbox.commit(transaction, runs, held, Taker.acked(held, of));
   }
@@ -495,7 +529,7 @@ final class Client implements SimulatedPeer.Listener {
   /** Closes a consumer, but not while a commit of what it had is under way. */
   void close(Taker taker) {
     settle(taker);
-    if (taker.open && attached && !outbox.isCommitting(taker)) {
+    if (taker.open && attached && !outbox.isCommitting(taker) && !stager.has(taker)) {
       world.tell(() -> this + " closes " + taker);
       gone(taker);
       world.submit(new Command.DetachConsumer(peer, 0, taker.id));

@@ -43,6 +43,9 @@ final class Copy {
   /** The commit that acknowledges it. */
   @Nullable Transaction transaction;
 
+  /** A transaction that is staged holds it. */
+  boolean staged;
+
   /** Failed attempts, counted for sure and at most. */
   int fewestFailures;
 
@@ -102,6 +105,7 @@ final class Copy {
   /** The process has ended, or the machine. */
   void crashed(boolean power) {
     holder = null;
+    staged = false;
     acknowledgementMayBeLost |= power && acknowledged && !acknowledgedDurably;
     consumedMayComeAgain |= consumed && power && !followed.destination.high;
     mayComeAnew |= power && !followed.destination.high && (message.isDelayed() || !message.durably);

@@ -40,6 +40,7 @@ final class Ledger {
             new OnceByNumber(),
             new OnceByKey(world),
             new AllOrNothing(),
+            new HeldIsHeld(),
             new AcknowledgedForGood(),
             new FlaggedIfSeen(),
             new UnflaggedIfUnseen(world),

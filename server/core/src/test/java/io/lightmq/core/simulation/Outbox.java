@@ -23,6 +23,11 @@ final class Outbox {
   /** What one number stands for: a run, or a commit. */
   private static final class Parcel {
     final List<Run> runs;
+
+    /** Those of its runs that it carries; the others were staged. */
+    final List<Run> carried;
+
+    final Command.Step step;
     final @Nullable Transaction transaction;
     final List<Held> acknowledged;
     final List<Command.Acked> acked;
@@ -36,6 +41,19 @@ final class Outbox {
         List<Held> acknowledged,
         List<Command.Acked> acked,
         long askedMillis) {
+      this(runs, runs, Command.Step.COMMIT_WHOLE, transaction, acknowledged, acked, askedMillis);
+    }
+
+    Parcel(
+        List<Run> runs,
+        List<Run> carried,
+        Command.Step step,
+        @Nullable Transaction transaction,
+        List<Held> acknowledged,
+        List<Command.Acked> acked,
+        long askedMillis) {
+      this.carried = carried;
+      this.step = step;
       this.runs = runs;
       this.transaction = transaction;
       this.acknowledged = acknowledged;
@@ -151,6 +169,27 @@ final class Outbox {
     parcel(parcel);
   }
 
+  /** Commits what was staged, with what the last part brings. */
+  void commitStaged(
+      Transaction transaction,
+      List<Run> runs,
+      List<Run> carried,
+      List<Held> held,
+      List<Command.Acked> acked,
+      Command.Staged staged) {
+    Parcel parcel =
+        new Parcel(
+            runs,
+            carried,
+            new Command.Step.Commits(staged),
+            transaction,
+            held,
+            acked,
+            world.wallMillis());
+    transaction.durable = parcel.isHigh();
+    parcel(parcel);
+  }
+
   private void parcel(Parcel parcel) {
     unanswered.put(nextNumber, parcel);
     submit(nextNumber++, parcel);
@@ -164,8 +203,21 @@ final class Outbox {
       publish(c, number, parcel.runs.get(0));
       return;
     }
+    world.submit(
+        new Command.Commit(
+            client.peer(),
+            c,
+            Client.SESSION,
+            number,
+            staged(parcel.carried),
+            parcel.acked,
+            parcel.step));
+  }
+
+  /** Runs as a command brings them. */
+  List<Command.StagedRun> staged(List<Run> runs) {
     List<Command.StagedRun> staged = new ArrayList<>();
-    for (Run run : parcel.runs) {
+    for (Run run : runs) {
       world.ledger.submitted(run.messages());
       staged.add(
           new Command.StagedRun(
@@ -174,8 +226,7 @@ final class Outbox {
               run.messages().size(),
               wording.bytes(run.messages())));
     }
-    world.submit(
-        new Command.Commit(client.peer(), c, Client.SESSION, number, staged, parcel.acked));
+    return staged;
   }
 
   private void publish(int c, long number, Run run) {

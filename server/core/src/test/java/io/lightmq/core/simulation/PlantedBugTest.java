@@ -158,6 +158,16 @@ class PlantedBugTest {
     isFoundBy(Plants.CommitsByHalves::new, "AllOrNothing");
   }
 
+  @Test
+  void aStagedTransactionThatForgetsWhatItAcknowledgesIsFound() {
+    isFoundBy(StagingPlants.StagesByHalves::new, "AllOrNothing");
+  }
+
+  @Test
+  void aTransactionThatDoesNotHoldWhatItAcknowledgesIsFound() {
+    isFoundBy(StagingPlants.HoldsNothing::new, "HeldIsHeld");
+  }
+
   // ---- what the broker does ----
 
   @Test

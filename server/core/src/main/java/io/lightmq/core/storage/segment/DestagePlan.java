@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a checkpoint at journal offset P keeps, decided by the shard from its state at P. Read on
@@ -32,8 +33,8 @@ public record DestagePlan(
    * One lane's part of the plan.
    *
    * @param pieces all pieces that the lane has now, rising by sequence
-   * @param runs the lane's entries in the journal below P, rising by sequence, all behind the last
-   *     piece; iterated once
+   * @param runs the lane's entries in the journal below P, rising by sequence; they lie behind and,
+   *     if the lane has taken entries over, between the pieces; iterated once
    * @param expectedBytes what the shard expects to be written for this lane; from {@link
    *     SegmentSettings#dedicatedBytes} on the lane's destination gets segments to itself
    * @param needed what somebody still needs at P; everything else is left out
@@ -57,14 +58,21 @@ public record DestagePlan(
    * @param firstSequence of the first entry; the others follow without a gap
    * @param journalOffset of the first byte of the first entry
    * @param bytes of all entries
+   * @param origin under which name they lie, if the lane has taken them over
    */
-  public record JournalRun(long firstSequence, int count, long journalOffset, long bytes) {
+  public record JournalRun(
+      long firstSequence, int count, long journalOffset, long bytes, @Nullable Origin origin) {
     public JournalRun {
       if (firstSequence < 0 || count <= 0 || journalOffset < 0 || bytes <= 0) {
         throw new IllegalArgumentException(
             "run of %d entries from %d with %d bytes at %d is impossible"
                 .formatted(count, firstSequence, bytes, journalOffset));
       }
+    }
+
+    /** A run whose entries lie under the name of the lane that has it. */
+    public JournalRun(long firstSequence, int count, long journalOffset, long bytes) {
+      this(firstSequence, count, journalOffset, bytes, null);
     }
 
     /** The last entry's sequence. */

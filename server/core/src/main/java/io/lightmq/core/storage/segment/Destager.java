@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -133,7 +134,13 @@ final class Destager implements AutoCloseable {
   private void copy(LanePlan lane, DestagePlan plan, List<Piece> replaced) throws IOException {
     endPiece();
     long last = -1;
+    Iterator<JournalRun> runs = lane.runs().iterator();
+    JournalRun run = runs.hasNext() ? runs.next() : null;
     for (Piece piece : lane.pieces()) {
+      while (run != null && run.firstSequence() < piece.firstSequence()) {
+        last = copy(lane, run, last);
+        run = runs.hasNext() ? runs.next() : null;
+      }
       if (piece.firstSequence() <= last) {
         throw new IllegalArgumentException(
             "destination %d lane %d: piece from sequence %d follows %d"
@@ -165,19 +172,25 @@ final class Destager implements AutoCloseable {
         endPiece();
       }
     }
-    for (JournalRun run : lane.runs()) {
-      if (run.firstSequence() <= last) {
-        throw new IllegalArgumentException(
-            "destination %d lane %d: run from sequence %d follows %d"
-                .formatted(lane.destinationId(), lane.lane(), run.firstSequence(), last));
-      }
-      last = run.lastSequence();
-      if (lane.needed().next(run.firstSequence()) <= last) {
-        journal.read(
-            lane, run, (sequence, from, at, damaged) -> add(lane, sequence, from, at, damaged));
-      }
+    while (run != null) {
+      last = copy(lane, run, last);
+      run = runs.hasNext() ? runs.next() : null;
     }
     endPiece();
+  }
+
+  /** Copies what is needed of a run behind a sequence; the last sequence of the run. */
+  private long copy(LanePlan lane, JournalRun run, long behind) throws IOException {
+    if (run.firstSequence() <= behind) {
+      throw new IllegalArgumentException(
+          "destination %d lane %d: run from sequence %d follows %d"
+              .formatted(lane.destinationId(), lane.lane(), run.firstSequence(), behind));
+    }
+    if (lane.needed().next(run.firstSequence()) <= run.lastSequence()) {
+      journal.read(
+          lane, run, (sequence, from, at, damaged) -> add(lane, sequence, from, at, damaged));
+    }
+    return run.lastSequence();
   }
 
   private void add(LanePlan lane, long sequence, ByteBuffer from, int at, boolean damaged)

@@ -42,6 +42,7 @@ final class JournalEntries implements AutoCloseable {
   private final boolean takeWhatComes;
   private final Chunk chunk;
   private final List<Damage> damages = new ArrayList<>();
+  private final Renamed renamed = new Renamed();
 
   /** What was wrong with the entry that was looked at last. */
   private @Nullable Exception why;
@@ -69,14 +70,15 @@ final class JournalEntries implements AutoCloseable {
   void read(LanePlan lane, JournalRun run, Sink sink) throws IOException {
     long end = run.journalOffset() + run.bytes();
     long offset = run.journalOffset();
+    Origin stored = stored(lane, run);
     for (long sequence = run.firstSequence(); sequence <= run.lastSequence(); sequence++) {
-      int length = checked(lane, sequence, offset, end);
+      int length = checked(lane, stored, sequence - stored.shift(), offset, end);
       if (length == 0) {
         salvage(lane, run, sequence, offset, sink);
         return;
       }
       if (lane.needed().wants(sequence)) {
-        sink.put(sequence, chunk.buffer(), chunk.index(offset), false);
+        put(lane, run, sequence, chunk.buffer(), chunk.index(offset), sink);
       }
       offset += length;
     }
@@ -87,11 +89,33 @@ final class JournalEntries implements AutoCloseable {
     }
   }
 
+  /** Under which name the entries of a run lie. */
+  private static Origin stored(LanePlan lane, JournalRun run) {
+    Origin origin = run.origin();
+    return origin == null ? new Origin(lane.destinationId(), lane.lane(), 0) : origin;
+  }
+
+  /** Shows a whole entry under the lane's own name. */
+  private void put(LanePlan lane, JournalRun run, long sequence, ByteBuffer from, int at, Sink sink)
+      throws IOException {
+    if (run.origin() == null) {
+      sink.put(sequence, from, at, false);
+    } else {
+      int length = Entry.length(from, at);
+      sink.put(
+          sequence,
+          renamed.of(from, at, length, lane.destinationId(), lane.lane(), sequence),
+          0,
+          false);
+    }
+  }
+
   /** The length of a whole entry; 0 if it is damaged, also when it is read once more. */
-  private int checked(LanePlan lane, long sequence, long offset, long end) throws IOException {
+  private int checked(LanePlan lane, Origin stored, long sequence, long offset, long end)
+      throws IOException {
     for (int look = 0; look < 2; look++) {
       try {
-        return checkedOnce(lane, sequence, offset, end);
+        return checkedOnce(lane, stored, sequence, offset, end);
       } catch (MalformedMessageException e) {
         why = e;
       } catch (IOException e) {
@@ -103,7 +127,8 @@ final class JournalEntries implements AutoCloseable {
     return 0;
   }
 
-  private int checkedOnce(LanePlan lane, long sequence, long offset, long end) throws IOException {
+  private int checkedOnce(LanePlan lane, Origin stored, long sequence, long offset, long end)
+      throws IOException {
     long remaining = end - offset;
     if (remaining < Entry.HEADER_BYTES) {
       throw new MalformedMessageException("only " + remaining + " bytes remain in the run");
@@ -120,8 +145,8 @@ final class JournalEntries implements AutoCloseable {
     int at = chunk.index(offset);
     Entry.check(buffer, at, at + length);
     if (Entry.sequence(buffer, at) != sequence
-        || Entry.destinationId(buffer, at) != lane.destinationId()
-        || Entry.lane(buffer, at) != lane.lane()
+        || Entry.destinationId(buffer, at) != stored.destinationId()
+        || Entry.lane(buffer, at) != stored.lane()
         || Entry.holderId(buffer, at) != lane.holderId()) {
       throw new MalformedMessageException(
           "entry is sequence %d of destination %d lane %d holder %d, expected %d of %d, %d, %d"
@@ -131,8 +156,8 @@ final class JournalEntries implements AutoCloseable {
                   Entry.lane(buffer, at),
                   Entry.holderId(buffer, at),
                   sequence,
-                  lane.destinationId(),
-                  lane.lane(),
+                  stored.destinationId(),
+                  stored.lane(),
                   lane.holderId()));
     }
     return length;
@@ -146,33 +171,35 @@ final class JournalEntries implements AutoCloseable {
     int count = Math.toIntExact(run.journalOffset() + run.bytes() - offset);
     // What does not come is read twice above, and here sector by sector.
     ByteBuffer bytes = EntrySalvage.read(this::readNow, offset, count, 0);
+    Origin stored = stored(lane, run);
     List<EntrySalvage.Intact> found =
         EntrySalvage.find(
             bytes,
             new EntrySalvage.Sought(
-                lane.destinationId(),
-                lane.lane(),
+                stored.destinationId(),
+                stored.lane(),
                 lane.holderId(),
-                first,
-                run.lastSequence(),
+                first - stored.shift(),
+                run.lastSequence() - stored.shift(),
                 settings.maxEntryBytes()));
     long enqueuedMillis = found.isEmpty() ? 0 : Entry.enqueuedMillis(bytes, found.get(0).at());
     long next = first;
     int end = 0;
     for (EntrySalvage.Intact each : found) {
+      long sequence = each.sequence() + stored.shift();
       lost(
           lane,
           next,
-          each.sequence() - 1,
+          sequence - 1,
           enqueuedMillis,
           bytes.duplicate().limit(each.at()).position(end),
           sink,
           offset);
-      if (lane.needed().wants(each.sequence())) {
-        sink.put(each.sequence(), bytes, each.at(), false);
+      if (lane.needed().wants(sequence)) {
+        put(lane, run, sequence, bytes, each.at(), sink);
       }
       enqueuedMillis = Entry.enqueuedMillis(bytes, each.at());
-      next = each.sequence() + 1;
+      next = sequence + 1;
       end = each.at() + each.length();
     }
     lost(

@@ -1,5 +1,7 @@
 package io.lightmq.core.storage.segment;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Entries of one lane that lie back to back in one segment, in sequence order. Pieces of a lane
  * never overlap in their sequences; within a piece sequences may be missing.
@@ -15,6 +17,8 @@ package io.lightmq.core.storage.segment;
  * @param bytes of all entries
  * @param indexAddress where the piece's first index block lies
  * @param spans index entries of the piece
+ * @param origin under which name its entries lie, if the lane has taken them over; destination,
+ *     lane and sequences here are always the lane's own
  */
 public record Piece(
     long destinationId,
@@ -27,7 +31,8 @@ public record Piece(
     long address,
     long bytes,
     long indexAddress,
-    int spans) {
+    int spans,
+    @Nullable Origin origin) {
   public Piece {
     if (count <= 0
         || bytes <= 0
@@ -53,5 +58,71 @@ public record Piece(
                   spans,
                   indexAddress));
     }
+  }
+
+  /** A piece whose entries lie under the name of the lane that has it. */
+  public Piece(
+      long destinationId,
+      int lane,
+      long holderId,
+      long firstSequence,
+      long lastSequence,
+      long count,
+      long segmentAddress,
+      long address,
+      long bytes,
+      long indexAddress,
+      int spans) {
+    this(
+        destinationId,
+        lane,
+        holderId,
+        firstSequence,
+        lastSequence,
+        count,
+        segmentAddress,
+        address,
+        bytes,
+        indexAddress,
+        spans,
+        null);
+  }
+
+  /**
+   * The same entries as another lane has them that takes them over.
+   *
+   * @param by the lane's sequences are higher by so much
+   */
+  public Piece takenOver(long byDestinationId, int byLane, long by) {
+    Origin before = origin;
+    return as(
+        byDestinationId,
+        byLane,
+        by,
+        before == null
+            ? new Origin(destinationId, lane, by)
+            : new Origin(before.destinationId(), before.lane(), before.shift() + by));
+  }
+
+  /** The same entries under the name that their bytes say. */
+  Piece stored() {
+    Origin from = origin;
+    return from == null ? this : as(from.destinationId(), from.lane(), -from.shift(), null);
+  }
+
+  private Piece as(long ofDestination, int ofLane, long by, @Nullable Origin from) {
+    return new Piece(
+        ofDestination,
+        ofLane,
+        holderId,
+        firstSequence + by,
+        lastSequence + by,
+        count,
+        segmentAddress,
+        address,
+        bytes,
+        indexAddress,
+        spans,
+        from);
   }
 }

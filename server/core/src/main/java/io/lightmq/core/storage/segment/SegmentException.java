@@ -27,6 +27,17 @@ public abstract sealed class SegmentException extends IOException implements Exp
       this.through = through;
     }
 
+    /** The same by the sequences of a lane that has taken the entries over. */
+    Damaged shifted(long by) {
+      Damaged shifted =
+          new Damaged(
+              String.valueOf(getMessage()),
+              sequence < 0 ? sequence : sequence + by,
+              through < 0 || through == Long.MAX_VALUE ? through : through + by);
+      shifted.initCause(this);
+      return shifted;
+    }
+
     /** The first sequence whose entry is damaged, or -1 if the damage is in directory or index. */
     public long sequence() {
       return sequence;

@@ -49,6 +49,7 @@ public final class SegmentReader implements Closeable {
   private final SegmentSettings settings;
   private final Chunk chunk;
   private final IndexRebuild rebuild;
+  private final Renamed renamed = new Renamed();
 
   // Where the last scan stopped: the next entry of lastPiece at or above lastSequence.
   private @Nullable Piece lastPiece;
@@ -102,6 +103,80 @@ public final class SegmentReader implements Closeable {
    * @param id spans that certainly lack it are passed over; null for none
    */
   public Read scan(
+      Piece piece,
+      long fromSequence,
+      long toSequence,
+      Wanted wanted,
+      @Nullable IdWanted id,
+      Sink sink)
+      throws IOException {
+    Origin origin = piece.origin();
+    return origin == null
+        ? scanStored(piece, fromSequence, toSequence, wanted, id, sink)
+        : scanTakenOver(piece, origin.shift(), fromSequence, toSequence, wanted, id, sink);
+  }
+
+  /** Reads entries under the name that their bytes say, and shows them under the lane's own. */
+  private Read scanTakenOver(
+      Piece piece,
+      long shift,
+      long fromSequence,
+      long toSequence,
+      Wanted wanted,
+      @Nullable IdWanted id,
+      Sink sink)
+      throws IOException {
+    long from = Math.max(fromSequence, piece.firstSequence());
+    long to = Math.min(toSequence, piece.lastSequence());
+    if (from > to) {
+      return new Read(0, 0, behind(fromSequence, toSequence), 0);
+    }
+    Read read;
+    try {
+      read =
+          scanStored(
+              piece.stored(),
+              from - shift,
+              to - shift,
+              new ShiftedWanted(wanted, shift),
+              id,
+              (sequence, buffer, at, length) ->
+                  sink.accept(
+                      sequence + shift,
+                      renamed.of(
+                          buffer,
+                          at,
+                          length,
+                          piece.destinationId(),
+                          piece.lane(),
+                          sequence + shift),
+                      0,
+                      length));
+    } catch (SegmentException.Damaged e) {
+      throw e.shifted(shift);
+    }
+    return new Read(
+        read.count(),
+        read.bytes(),
+        read.complete() ? behind(fromSequence, toSequence) : read.nextSequence() + shift,
+        read.neededBytes());
+  }
+
+  /** What is wanted, by the sequences in the bytes. */
+  private record ShiftedWanted(Wanted wanted, long shift) implements Wanted {
+    @Override
+    public boolean wants(long sequence) {
+      return wanted.wants(sequence + shift);
+    }
+
+    @Override
+    public long next(long from) {
+      long next = wanted.next(from + shift);
+      return next == Long.MAX_VALUE ? next : next - shift;
+    }
+  }
+
+  private Read scanStored(
       Piece piece,
       long fromSequence,
       long toSequence,

@@ -1,6 +1,7 @@
 package io.lightmq.core.storage.snapshot;
 
 import io.lightmq.core.storage.DiskFile;
+import io.lightmq.core.storage.segment.Origin;
 import io.lightmq.core.storage.segment.Piece;
 import io.lightmq.core.storage.segment.SegmentInfo;
 import io.lightmq.wire.entry.Crc;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The layout of a snapshot file. Big-endian.
@@ -17,14 +19,16 @@ import java.util.zip.CRC32C;
  * <pre>
  * header, 64 bytes
  *  0 long magic "LMQSNAPH"   32 long journal offset P, also the file's name
- *  8 int  version 1          40 long createdMillis
+ *  8 int  version 2          40 long createdMillis
  * 12 int  0                  48 long nextAddress
  * 16 UUID store id           56 int 0   60 int crc32c over bytes 0 to 60
  * three sections, each: int type, int count, long bytes that follow
  *  1 state     count times: int length, the slice
  *  2 segments  32 bytes each: long address, bytes, entryBytes, entries
- *  3 pieces    80 bytes each: long destinationId, holderId, int lane, spans,
- *              long firstSequence, lastSequence, count, segmentAddress, address, bytes, indexAddress
+ *  3 pieces    104 bytes each: long destinationId, holderId, int lane, spans,
+ *              long firstSequence, lastSequence, count, segmentAddress, address, bytes, indexAddress,
+ *              from version 2 on, before 80 bytes each: long destinationId (0 for none), int lane, 0,
+ *              long shift of the origin
  * footer, 32 bytes
  *  0 long magic "LMQSNAPF"   16 int crc32c over everything before the footer
  *  8 long file bytes         20 int 0   24 int 0   28 int crc32c over footer bytes 0 to 28
@@ -35,11 +39,14 @@ final class SnapshotFormat {
   static final int FOOTER = 32;
   static final int SECTION = 16;
   static final int SEGMENT = 32;
-  static final int PIECE = 80;
+  static final int PIECE = 104;
+
+  /** Of version 1. */
+  private static final int PIECE_1 = 80;
 
   private static final long MAGIC = 0x4C4D51534E415048L;
   private static final long FOOTER_MAGIC = 0x4C4D51534E415046L;
-  private static final int VERSION = 1;
+  private static final int VERSION = 2;
   private static final int STATE = 1;
   private static final int SEGMENTS = 2;
   private static final int PIECES = 3;
@@ -93,6 +100,10 @@ final class SnapshotFormat {
       room.putLong(piece.firstSequence()).putLong(piece.lastSequence()).putLong(piece.count());
       room.putLong(piece.segmentAddress()).putLong(piece.address());
       room.putLong(piece.bytes()).putLong(piece.indexAddress());
+      Origin origin = piece.origin();
+      room.putLong(origin == null ? 0 : origin.destinationId());
+      room.putInt(origin == null ? 0 : origin.lane()).putInt(0);
+      room.putLong(origin == null ? 0 : origin.shift());
     }
     out.flush();
     ByteBuffer footer = ByteBuffer.allocate(FOOTER);
@@ -125,6 +136,7 @@ final class SnapshotFormat {
     ByteBuffer header = in.take(HEADER);
     long nextAddress = checkHeader(header, storeId, offset);
     long createdMillis = header.getLong(40);
+    int pieceBytes = header.getInt(8) == 1 ? PIECE_1 : PIECE;
     try {
       List<ByteBuffer> state = readState(in, withState);
       List<SegmentInfo> segments = new ArrayList<>();
@@ -134,8 +146,8 @@ final class SnapshotFormat {
             new SegmentInfo(bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong()));
       }
       List<Piece> pieces = new ArrayList<>();
-      for (int left = in.section(PIECES, PIECE); left > 0; left--) {
-        pieces.add(piece(in.take(PIECE)));
+      for (int left = in.section(PIECES, pieceBytes); left > 0; left--) {
+        pieces.add(piece(in.take(pieceBytes)));
       }
       if (in.remaining() != 0) {
         throw new InvalidSnapshotException(in.remaining() + " bytes follow its last section");
@@ -162,7 +174,15 @@ final class SnapshotFormat {
         bytes.getLong(),
         bytes.getLong(),
         bytes.getLong(),
-        spans);
+        spans,
+        bytes.hasRemaining() ? origin(bytes) : null);
+  }
+
+  private static @Nullable Origin origin(ByteBuffer bytes) {
+    long destinationId = bytes.getLong();
+    int lane = bytes.getInt();
+    bytes.getInt();
+    return destinationId == 0 ? null : new Origin(destinationId, lane, bytes.getLong());
   }
 
   private static List<ByteBuffer> readState(SnapshotInput in, boolean withState)
@@ -233,11 +253,12 @@ final class SnapshotFormat {
     UUID store = new UUID(header.getLong(16), header.getLong(24));
     if (stored != computed
         || header.getLong(0) != MAGIC
-        || header.getInt(8) != VERSION
+        || header.getInt(8) < 1
+        || header.getInt(8) > VERSION
         || !store.equals(storeId)
         || header.getLong(32) != offset) {
       throw new InvalidSnapshotException(
-          "header says magic %016x, version %d, store %s, offset %d, crc %08x; expected %016x, %d, %s, %d, %08x"
+          "header says magic %016x, version %d, store %s, offset %d, crc %08x; expected %016x, 1 to %d, %s, %d, %08x"
               .formatted(
                   header.getLong(0),
                   header.getInt(8),

@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
@@ -49,11 +50,33 @@ final class SnapshotGoldenTest {
     }
   }
 
+  /** The sample with a piece that its lane has taken over. */
+  private static Snapshot withOrigin(Snapshot sample) {
+    List<Piece> pieces = new ArrayList<>(sample.pieces());
+    pieces.add(new Piece(9, 4, 0, 1, 3, 3, 4096, 5660, 0x40, 5900, 1).takenOver(7, 4, 9));
+    return new Snapshot(
+        sample.offset(),
+        sample.createdMillis(),
+        sample.nextAddress(),
+        sample.state(),
+        sample.segments(),
+        pieces);
+  }
+
   @Test
-  void theBytesOfVersionOneStayAsTheyAre() throws IOException {
+  void theBytesOfVersionTwoStayAsTheyAre() throws IOException {
     SimulatedDisk disk = new SimulatedDisk(1);
-    SnapshotStore.open(disk, STORE).publish(sample(99));
-    check("snapshot-v1.hex", disk, NAME);
+    SnapshotStore.open(disk, STORE).publish(withOrigin(sample(99)));
+    check("snapshot-v2.hex", disk, NAME);
+    disk.replace("segments/00000000000000004096.log", new byte[2000]);
+    assertThat(SnapshotStore.open(disk, STORE).load().snapshot()).contains(withOrigin(sample(99)));
+  }
+
+  @Test
+  void aSnapshotOfVersionOneIsReadAndNoneOfItsPiecesIsTakenOver() throws IOException {
+    SimulatedDisk disk = new SimulatedDisk(1);
+    SnapshotStore.open(disk, STORE).publish(sample(98)); // makes the folder
+    disk.replace(NAME, HexFormat.of().parseHex(golden("snapshot-v1.hex")));
     disk.replace("segments/00000000000000004096.log", new byte[2000]);
     assertThat(SnapshotStore.open(disk, STORE).load().snapshot()).contains(sample(99));
   }

@@ -1,0 +1,100 @@
+package io.lightmq.core.intake;
+
+import io.lightmq.core.door.Command;
+import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.state.Refusal;
+import io.lightmq.core.transaction.StagedTransaction;
+import io.lightmq.core.transaction.StagedTransactions;
+import io.lightmq.wire.entry.FaultCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much may be staged: a connection takes part in {@value #MAX_OF_CONNECTION} transactions that
+ * are not prepared, there are {@value #MAX_OPEN} of these and {@value #MAX_PREPARED} prepared ones,
+ * half of them of one user; beyond that none begins, or is prepared. What one may stage the
+ * settings say.
+ */
+@OwnedBy("shard")
+final class StagingLimits {
+  /** Those that are not prepared in which a connection takes part. */
+  static final int MAX_OF_CONNECTION = 1_000;
+
+  /** All that are not prepared. */
+  static final int MAX_OPEN = 10_000;
+
+  /** All that are prepared, or decided by an administrator and not forgotten. */
+  static final int MAX_PREPARED = 10_000;
+
+  /** Those of one user. */
+  static final int MAX_PREPARED_OF_USER = MAX_PREPARED / 2;
+
+  private final long mostBytes;
+  private final StagedTransactions all;
+
+  StagingLimits(long mostBytes, StagedTransactions all) {
+    this.mostBytes = mostBytes;
+    this.all = all;
+  }
+
+  /**
+   * Refuses a part that is too much.
+   *
+   * @param own in how many open transactions its connection has part
+   * @param known what it belongs to; null if it begins one
+   */
+  void check(int own, @Nullable StagedTransaction known, Transactions.Part part) {
+    if (known == null) {
+      checkCounts(own);
+    }
+    long bytes = known == null ? 0 : known.bytes();
+    long more = 0;
+    for (Command.StagedRun run : part.runs()) {
+      more += run.messages().buffer().remaining();
+    }
+    if (more > 0 && bytes + more > mostBytes) {
+      throw new Refusal(
+          FaultCode.TRANSACTION_TOO_LARGE,
+          "the transaction has staged "
+              + bytes
+              + " bytes, and "
+              + more
+              + " would be more than "
+              + mostBytes
+              + " (limits.staged-transaction): commit more often");
+    }
+  }
+
+  private void checkCounts(int own) {
+    if (own >= MAX_OF_CONNECTION || all.open() >= MAX_OPEN) {
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          "this connection has "
+              + own
+              + " transactions open of which the broker keeps something, all have "
+              + all.open()
+              + "; it keeps "
+              + MAX_OF_CONNECTION
+              + " and "
+              + MAX_OPEN
+              + ": commit or roll back some");
+    }
+  }
+
+  /** Refuses to prepare one more. */
+  void checkPrepared(String user) {
+    int own = all.toldOf(user);
+    if (own >= MAX_PREPARED_OF_USER || all.prepared() + all.decided() >= MAX_PREPARED) {
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          "the user has "
+              + own
+              + " branches that are prepared or not forgotten, all have "
+              + (all.prepared() + all.decided())
+              + "; the broker keeps "
+              + MAX_PREPARED_OF_USER
+              + " and "
+              + MAX_PREPARED
+              + ": let transaction managers recover, or decide some by bin/lightmq xa");
+    }
+  }
+}
