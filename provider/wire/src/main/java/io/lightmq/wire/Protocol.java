@@ -31,7 +31,7 @@ public final class Protocol {
   public static final long FEATURES = TEMPORARY_BY_LINK | LINK_KNOWN | TRANSACTIONS;
 
   /** Those that a broker of this program serves. */
-  private static final long SERVED = TEMPORARY_BY_LINK | LINK_KNOWN;
+  private static final long SERVED = TEMPORARY_BY_LINK | LINK_KNOWN | TRANSACTIONS;
 
   /** The port when none is given. */
   public static final int DEFAULT_PORT = 7654;

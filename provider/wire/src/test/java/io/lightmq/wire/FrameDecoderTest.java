@@ -253,8 +253,7 @@ class FrameDecoderTest {
   @Test
   void versionsAreNegotiated() {
     assertThat(Protocol.negotiate(new Frame.Hello(1, 9, -1, "new"))).isEqualTo(1);
-    assertThat(Protocol.features(new Frame.Hello(1, 9, -1, "new")))
-        .isEqualTo(Protocol.TEMPORARY_BY_LINK | Protocol.LINK_KNOWN);
+    assertThat(Protocol.features(new Frame.Hello(1, 9, -1, "new"))).isEqualTo(Protocol.FEATURES);
     assertThatThrownBy(() -> Protocol.negotiate(new Frame.Hello(2, 9, 0, "newer")))
         .isInstanceOfSatisfying(
             ProtocolException.class,

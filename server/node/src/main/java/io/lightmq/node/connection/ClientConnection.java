@@ -299,7 +299,15 @@ final class ClientConnection extends ChannelInboundHandlerAdapter
             door.deliveries(),
             this);
     CreditLine credit = door.credit().open();
-    ClientFrames requests = new ClientFrames(door, rights, outbound, credit, channel.alloc(), this);
+    ClientFrames requests =
+        new ClientFrames(
+            door,
+            rights,
+            outbound,
+            credit,
+            channel.alloc(),
+            (features & Protocol.TRANSACTIONS) != 0,
+            this);
     gate.open(credit, pause, reason -> end(FaultCode.PROTOCOL_ERROR, reason));
     decoder.authenticated(door.settings().maxFrameBytes());
     session = new Session(outbound, credit, requests, features);

@@ -30,16 +30,13 @@ final class ClientFrames {
 
   private static final int SMALL_RUN_BYTES = 4 << 10;
 
-  /** What a run of a commit takes of the heap, which may be more than its messages have. */
-  private static final int STAGED_RUN_HEAP = 400;
-
   private static final int MAX_PARK_MILLIS = 60_000;
 
   private final ConnectionSettings settings;
   private final Rights rights;
   private final Peer peer;
   private final CreditLine credit;
-  private final FrameBudget commits;
+  private final TransactionFrames transactions;
   private final FrameBudget decoded;
   private final ByteBufAllocator allocator;
   private final Consumer<Command> shard;
@@ -105,18 +102,27 @@ final class ClientFrames {
       Peer peer,
       CreditLine credit,
       ByteBufAllocator allocator,
+      boolean keepsTransactions,
       Wakes wakes) {
     this.settings = door.settings();
     this.rights = rights;
     this.peer = peer;
     this.credit = credit;
-    this.commits = door.commits();
     this.decoded = door.decoded();
     this.allocator = allocator;
     this.shard = door.shard();
     this.verbs = door.verbs();
     this.wakes = wakes;
     this.resources = new Resources(settings, door.heap());
+    this.transactions =
+        new TransactionFrames(
+            peer,
+            allocator,
+            door.commits(),
+            keepsTransactions,
+            this::attached,
+            this::acked,
+            this::submit);
     this.all = door.open();
     this.share = all.share(settings.counts().openRequests());
     this.floor = Math.min(share, OpenRequests.FLOOR);
@@ -131,7 +137,7 @@ final class ClientFrames {
     return open >= share
         || unanswered.get() >= share
         || verb != 0
-        || heldCommitBytes.get() > 2 * settings.sizes().maxTransactionBytes()
+        || transactions.heldBytes() > 2 * settings.sizes().maxTransactionBytes()
         || heldHeapBytes.get() > FrameHeap.share(decoded.limitBytes());
   }
 
@@ -261,8 +267,8 @@ final class ClientFrames {
           ack.correlation(), new Command.Acknowledge(peer, ack.correlation(), acked(ack.acked())));
     } else if (frame instanceof Frame.Pull pull) {
       pull(pull);
-    } else if (frame instanceof Frame.Commit commit) {
-      commit(commit);
+    } else if (transactions.take(frame)) {
+      return null;
     } else if (frame instanceof Frame.Return back) {
       noteText(back.correlation(), back.cause());
       submit(
@@ -496,54 +502,6 @@ final class ClientFrames {
     copy.writeBytes(slice);
     slice.release();
     return copy;
-  }
-
-  private void commit(Frame.Commit commit) throws ProtocolRefusal {
-    if (commit.correlation() <= 0) {
-      commit.runs().forEach(run -> run.messages().release());
-      throw ProtocolRefusal.protocol("a commit needs a correlation above 0");
-    }
-    if (commit.staged() != null) {
-      commit.runs().forEach(run -> run.messages().release());
-      throw ProtocolRefusal.protocol("a commit of what was staged: that feature is not agreed");
-    }
-    List<Command.StagedRun> runs = new ArrayList<>(commit.runs().size());
-    try {
-      for (Frame.StagedRun run : commit.runs()) {
-        runs.add(staged(run));
-      }
-    } catch (RuntimeException | Error e) { // there may be no memory for a copy
-      commit.runs().subList(runs.size(), commit.runs().size()).forEach(r -> r.messages().release());
-      runs.forEach(run -> run.messages().release());
-      throw e;
-    }
-    submit(
-        commit.correlation(),
-        new Command.Commit(
-            peer,
-            commit.correlation(),
-            commit.sessionId(),
-            commit.number(),
-            runs,
-            acked(commit.acked())));
-  }
-
-  /** Takes the messages over, unless it throws. */
-  private Command.StagedRun staged(Frame.StagedRun run) {
-    ByteBuf messages = SentMessages.of(run.messages(), run.count(), allocator);
-    int bytes = Math.max(messages.readableBytes(), STAGED_RUN_HEAP);
-    heldCommitBytes.addAndGet(bytes);
-    commits.keep(bytes);
-    return new Command.StagedRun(
-        attached(run.destinationId()),
-        run.persistent(),
-        run.count(),
-        new HeldBytes(
-            messages,
-            () -> {
-              heldCommitBytes.addAndGet(-bytes);
-              commits.giveBack(bytes);
-            }));
   }
 
   private void pull(Frame.Pull pull) throws ProtocolRefusal {

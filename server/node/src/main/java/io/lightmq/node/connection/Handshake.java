@@ -98,7 +98,8 @@ final class Handshake {
           frame.getClass().getSimpleName()
               + " is out of order in the handshake, at "
               + step
-              + "; a client begins with Hello, then AuthStart, AuthResponse if it is asked, Attach");
+              + "; a client begins with Hello, then AuthStart, AuthResponse if it is asked,"
+              + " Attach");
     }
   }
 

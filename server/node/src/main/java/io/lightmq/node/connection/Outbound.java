@@ -436,6 +436,17 @@ final class Outbound implements Peer {
     if (reply instanceof Reply.TemporaryCreated created) {
       return new Frame.TemporaryCreated(correlation, created.destination());
     }
+    if (reply instanceof Reply.Staged staged) {
+      return new Frame.Staged(correlation, staged.transaction());
+    }
+    if (reply instanceof Reply.Recovered recovered) {
+      return new Frame.Recovered(
+          correlation,
+          recovered.branches().stream()
+              .map(branch -> new Frame.RecoveredBranch(branch.xid(), branch.state()))
+              .toList(),
+          recovered.more());
+    }
     if (reply instanceof Reply.Json json) {
       return admin(correlation, json.json());
     }
