@@ -46,6 +46,12 @@ final class Copy {
   /** A transaction that is staged holds it. */
   boolean staged;
 
+  /** A part of that transaction has no answer yet; a refusal may free what is held. */
+  boolean atStake;
+
+  /** How it came meanwhile; wrong unless that part is refused. */
+  @Nullable String cameAtStake;
+
   /** Failed attempts, counted for sure and at most. */
   int fewestFailures;
 
@@ -106,6 +112,8 @@ final class Copy {
   void crashed(boolean power) {
     holder = null;
     staged = false;
+    atStake = false;
+    cameAtStake = null;
     acknowledgementMayBeLost |= power && acknowledged && !acknowledgedDurably;
     consumedMayComeAgain |= consumed && power && !followed.destination.high;
     mayComeAnew |= power && !followed.destination.high && (message.isDelayed() || !message.durably);

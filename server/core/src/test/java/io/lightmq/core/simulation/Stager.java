@@ -96,6 +96,7 @@ final class Stager {
     world.tell(() -> client + " stages of " + of + " " + part.runs() + ", " + part.held());
     int c = world.nextCorrelation();
     waits = true;
+    parts.forEach(each -> each.held().forEach(held -> HeldIsHeld.sent(held.copy())));
     SimulatedPeer own = client.peer();
     client.await(
         c,
@@ -113,6 +114,8 @@ final class Stager {
       return;
     }
     waits = false;
+    boolean refused = reply instanceof Peer.Reply.Failed;
+    parts.forEach(each -> each.held().forEach(held -> HeldIsHeld.answered(held.copy(), refused)));
     if (reply instanceof Peer.Reply.Staged staged) {
       id = staged.transaction();
       part.held().forEach(each -> each.copy().staged = true);
@@ -176,6 +179,7 @@ final class Stager {
       }
       for (Held each : part.held()) {
         Copy copy = each.copy();
+        HeldIsHeld.answered(copy, true);
         copy.staged = false;
         if (copy.transaction == of) {
           world.ledger.notAcknowledged(copy);
