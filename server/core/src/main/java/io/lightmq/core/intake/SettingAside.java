@@ -14,6 +14,7 @@ import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.ShardState;
+import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.wire.entry.SequenceRange;
@@ -35,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * one subscription, or at one range if there are more subscriptions; the rest comes in later ones.
  */
 @OwnedBy("shard")
-public final class SettingAside {
+public final class SettingAside implements TurnPart {
   private static final Logger log = LoggerFactory.getLogger(SettingAside.class);
 
   static final int MAX_PENDING = 4_096;
@@ -136,7 +137,8 @@ public final class SettingAside {
   }
 
   /** A turn ends: the next one has its own share. */
-  public void endTurn() {
+  @Override
+  public void turn() {
     state.guard().check();
     turnRanges = 0;
   }

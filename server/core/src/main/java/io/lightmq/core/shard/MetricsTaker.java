@@ -45,7 +45,7 @@ final class MetricsTaker {
   /** The parts of an owner that are looked at. */
   record Figures(
       Sessions sessions,
-      ShardRunner runner,
+      Batches batches,
       Mover mover,
       Withheld withheld,
       Delays delays,
@@ -134,7 +134,7 @@ final class MetricsTaker {
     return new BrokerMetrics(
         time.nanos(),
         new BrokerMetrics.Load(
-            figures.sessions().all().size(), queue.size(), figures.runner().paused()),
+            figures.sessions().all().size(), queue.size(), figures.batches().paused()),
         new BrokerMetrics.DirectUse(memory.total(), memory.usedByPurpose()),
         new BrokerMetrics.JournalUse(
             journal.usedBytes(),

@@ -209,7 +209,7 @@ class SetAsideBoundsTest {
     for (int i = 0; i < messages / 2; i++) {
       find(rig, first + 2L * i);
       assertThat(rig.aside().recordNext((bytes, publishes) -> true)).isTrue();
-      rig.aside().endTurn();
+      rig.aside().turn();
     }
     assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
     assertThat(rig.named().asideRanges(true)).isZero();
@@ -233,7 +233,7 @@ class SetAsideBoundsTest {
       while (!rig.aside().isEmpty() && rig.aside().recordNext((bytes, publishes) -> true)) {}
       int inTurn = rig.named().asideRanges(false) - before;
       assertThat(inTurn).isBetween(1, SettingAside.TURN_RANGES / subscriptions + 1);
-      rig.aside().endTurn();
+      rig.aside().turn();
       turns++;
     }
     assertThat(turns).isGreaterThan(3);
@@ -260,7 +260,7 @@ class SetAsideBoundsTest {
     int before = held(rig, first, messages);
     while (!rig.aside().isEmpty()) {
       while (!rig.aside().isEmpty() && rig.aside().recordNext((bytes, publishes) -> true)) {}
-      rig.aside().endTurn();
+      rig.aside().turn();
       int after = held(rig, first, messages);
       assertThat(after - before).as("in one turn").isBetween(0, most);
       before = after;
