@@ -40,7 +40,7 @@ class DoorsTest {
       Map.ofEntries(
           Map.entry("storage", FILES),
           Map.entry("state.TurnTime", FILES),
-          Map.entry("state.Counters", "public numbers, which no method could guard"),
+          Map.entry("state.Counters", "numbers, which are counted by doors that check"),
           Map.entry("state.BatchBuilder", WITHIN + "Recorder and Batches"),
           Map.entry("state.StateSnapshot", WITHIN + "Checkpoints and Replica"),
           Map.entry("state.Runs", WITHIN + "Placing"),

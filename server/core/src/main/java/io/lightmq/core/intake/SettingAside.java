@@ -6,6 +6,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.runtime.OwnedBy;
@@ -84,7 +85,7 @@ public final class SettingAside implements TurnPart {
   /** See {@link io.lightmq.core.delivery.Decisions#setAside}. */
   public boolean found(Subscription subscription, Lane lane, Damage damage) {
     state.guard().check();
-    counters.damagedReads++;
+    counters.count(Figure.DAMAGED_READS);
     if (pending.size() >= MAX_PENDING) {
       return false;
     }
@@ -101,7 +102,7 @@ public final class SettingAside implements TurnPart {
   public void damaged(List<Destaged.Damage> damages) {
     state.guard().check();
     for (Destaged.Damage each : damages) {
-      counters.damagedReads++;
+      counters.count(Figure.DAMAGED_READS);
       Destination destination = state.destinations().find(each.destinationId());
       Lane lane = destination == null ? null : destination.lane(each.lane());
       if (destination != null && lane != null && pending.size() < MAX_PENDING) {
@@ -119,7 +120,7 @@ public final class SettingAside implements TurnPart {
   /** Something cannot be read now, for a reason that says nothing of its bytes. */
   public void unreadable(Subscription subscription, IOException cause) {
     state.guard().check();
-    counters.damagedReads++;
+    counters.count(Figure.DAMAGED_READS);
     if (unreadableToldNanos != Long.MIN_VALUE
         && time.nanos() - unreadableToldNanos < MINUTE_NANOS) {
       return;
@@ -198,7 +199,7 @@ public final class SettingAside implements TurnPart {
   private void tell(Found found, List<SequenceRange> ranges) {
     for (SequenceRange range : ranges) {
       long needed = found.destination().damaged().needed(range);
-      counters.setAside += needed;
+      counters.count(Figure.SET_ASIDE, needed);
       if (time.nanos() - linesSinceNanos >= MINUTE_NANOS) {
         if (untold > 0) {
           log.error("{} more ranges of messages were set aside in the last minute", untold);

@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.admin.Administration;
 import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.intake.Intake;
 import io.lightmq.core.intake.StageCommands;
@@ -98,7 +99,7 @@ public final class Commands {
 
   /** Carries a command out. */
   void execute(Command command) {
-    counters.commands++;
+    counters.count(Figure.COMMANDS);
     if (ended != null) {
       command.release();
       command.done();

@@ -350,7 +350,7 @@ final class Owner {
             queue,
             window,
             overflow,
-            new MetricsTaker.Figures(sessions, batches, mover, withheld, delays, budget));
+            new MetricsTaker.Parts(sessions, batches, mover, withheld, delays, budget));
   }
 
   // ---- life ----

@@ -14,6 +14,7 @@ import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.intake.SettingAside;
 import io.lightmq.core.record.BatchBytes;
@@ -281,7 +282,7 @@ class SetAsideBoundsTest {
     assertThat(held(rig, first, messages)).as("in the checkpoint's turn").isZero();
     recordAll(rig, first, messages, SettingAside.TURN_RANGES);
     assertThat(held(rig, first, messages)).isEqualTo(messages / 2 * subscriptions);
-    assertThat(rig.counters().setAside).isEqualTo(messages / 2);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(messages / 2);
   }
 
   @Test
@@ -297,7 +298,7 @@ class SetAsideBoundsTest {
     rig.aside().damaged(List.of(told(rig, first, first + messages - 1)));
     recordAll(rig, first, messages, SettingAside.TURN_RANGES);
     assertThat(held(rig, first, messages)).isEqualTo(messages * subscriptions);
-    assertThat(rig.counters().setAside).isEqualTo(messages);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(messages);
   }
 
   @Test
@@ -310,7 +311,7 @@ class SetAsideBoundsTest {
     }
     rig.aside().damaged(List.of(told(rig, first + 1, first + 5)));
     recordAll(rig, first, 10, SettingAside.TURN_RANGES);
-    assertThat(rig.counters().setAside).isEqualTo(5);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(5);
     assertThat(rig.queue().damaged().count()).isEqualTo(5);
     assertThat(held(rig, first, 10)).isEqualTo(15);
   }
@@ -329,7 +330,7 @@ class SetAsideBoundsTest {
     find(rig, beyond);
     recordAll(rig, beyond, 5, SettingAside.TURN_RANGES);
     assertThat(held(rig, beyond, 5)).isEqualTo(2);
-    assertThat(rig.counters().setAside).isEqualTo(1);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(1);
     assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
   }
 }
