@@ -6,7 +6,6 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.StateSnapshot;
-import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.storage.DiskFullException;
 import io.lightmq.core.storage.NoFileHandleException;
@@ -41,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * the journal's tail, and the message would then be needed again.
  */
 @OwnedBy("shard")
-public final class Checkpoints implements TurnPart {
+public final class Checkpoints {
   /** What checkpoints are made of. */
   public interface Applied {
     /** The state, another one after it was built again. */
@@ -280,7 +279,6 @@ public final class Checkpoints implements TurnPart {
   // ---- a turn's share ----
 
   /** Begins a checkpoint if one is due, and does the next slice. Nothing is unappended. */
-  @Override
   public void turn() {
     if (closed) {
       return;

@@ -14,13 +14,13 @@ final class GivingOut implements TurnPart {
   private final Dispatcher dispatcher;
   private final DeliveryDecisions decisions;
   private final Ready ready;
-  private final Batches batches;
+  private final Appending appending;
 
-  GivingOut(Dispatcher dispatcher, DeliveryDecisions decisions, Ready ready, Batches batches) {
+  GivingOut(Dispatcher dispatcher, DeliveryDecisions decisions, Ready ready, Appending appending) {
     this.dispatcher = dispatcher;
     this.decisions = decisions;
     this.ready = ready;
-    this.batches = batches;
+    this.appending = appending;
   }
 
   @Override
@@ -31,7 +31,7 @@ final class GivingOut implements TurnPart {
       for (Subscription subscription : ready.take()) {
         dispatcher.dispatch(subscription);
       }
-      batches.flush();
+      appending.flush();
     }
   }
 

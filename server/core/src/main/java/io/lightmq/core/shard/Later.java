@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 @OwnedBy("shard")
 final class Later implements Decisions, Admission, MoveRecords.ClientIds {
   @Nullable ShardRunner runner;
-  @Nullable Batches batches;
+  @Nullable Appending appending;
   @Nullable DeliveryDecisions decisions;
   @Nullable Sessions sessions;
 
@@ -33,8 +33,8 @@ final class Later implements Decisions, Admission, MoveRecords.ClientIds {
     return made;
   }
 
-  private Batches batches() {
-    Batches made = batches;
+  private Appending appending() {
+    Appending made = appending;
     if (made == null) {
       throw new IllegalStateException("the owner is not put together yet");
     }
@@ -64,12 +64,12 @@ final class Later implements Decisions, Admission, MoveRecords.ClientIds {
 
   @Override
   public boolean admit(long bytes, boolean publishes) {
-    return batches().admit(bytes, publishes);
+    return appending().admit(bytes, publishes);
   }
 
   @Override
   public boolean admitSent(long bytes, boolean publishes) {
-    return batches().admitSent(bytes, publishes);
+    return appending().admitSent(bytes, publishes);
   }
 
   @Override

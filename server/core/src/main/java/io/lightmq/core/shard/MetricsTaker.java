@@ -46,7 +46,7 @@ final class MetricsTaker {
   /** The parts of an owner that are looked at. */
   record Parts(
       Sessions sessions,
-      Batches batches,
+      Appending appending,
       Mover mover,
       Withheld withheld,
       Delays delays,
@@ -134,7 +134,7 @@ final class MetricsTaker {
     return new BrokerMetrics(
         time.nanos(),
         new BrokerMetrics.Load(
-            parts.sessions().all().size(), queue.size(), parts.batches().paused()),
+            parts.sessions().all().size(), queue.size(), parts.appending().paused()),
         new BrokerMetrics.DirectUse(memory.total(), memory.usedByPurpose()),
         new BrokerMetrics.JournalUse(
             journal.usedBytes(),

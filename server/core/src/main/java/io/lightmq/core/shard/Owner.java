@@ -95,7 +95,7 @@ final class Owner {
   private final Delays delays;
   private final Intake intake;
   private final Commands commands;
-  private final Batches batches;
+  private final Appending appending;
   private final Slices slices;
   private final TurnTimers timers;
   private final TurnOrder order;
@@ -299,9 +299,10 @@ final class Owner {
         new DeliveryDecisions(
             recorder, dispatcher, deadLetters, settingAside, ready, counters, time, slices::add);
     later.decisions = decisions;
-    this.batches =
-        new Batches(member, state, batch, recorder, decisions, ready, journal, journalEpoch, home);
-    later.batches = batches;
+    this.appending =
+        new Appending(
+            member, state, batch, recorder, decisions, ready, journal, journalEpoch, home);
+    later.appending = appending;
     // The order is part of the behaviour: docs/internals/turn.md draws it.
     this.order =
         new TurnOrder(
@@ -315,10 +316,10 @@ final class Owner {
             receipts,
             janitor,
             retries,
-            batches, // appends what all of these recorded
+            appending, // appends what all of these recorded
             decisions,
-            new GivingOut(dispatcher, decisions, ready, batches),
-            replica.checkpoints(),
+            new GivingOut(dispatcher, decisions, ready, appending),
+            new TurnOrder.Step("checkpoints", replica.checkpoints()::turn),
             new TurnOrder.Step("overflow", () -> overflow.turn(time.nanos(), placing.diskFull())),
             new TurnOrder.Step(
                 "effects", recorder::runTurnEffects), // answers that wait for no mark
@@ -327,7 +328,16 @@ final class Owner {
             new TurnOrder.Step("sifting", dispatcher::endTurn));
     this.runner =
         new ShardRunner(
-            home, member.shard(), queue, time, work, commands, intake, dispatcher, batches, order);
+            home,
+            member.shard(),
+            queue,
+            time,
+            work,
+            commands,
+            intake,
+            dispatcher,
+            appending,
+            order);
     later.runner = runner;
     replica
         .checkpoints()
@@ -350,7 +360,7 @@ final class Owner {
             queue,
             window,
             overflow,
-            new MetricsTaker.Parts(sessions, batches, mover, withheld, delays, budget));
+            new MetricsTaker.Parts(sessions, appending, mover, withheld, delays, budget));
   }
 
   // ---- life ----
@@ -379,7 +389,7 @@ final class Owner {
   void stop(FaultCode code, String text) {
     replica.state().guard().check();
     giveUp(code, text);
-    batches.recordStop();
+    appending.recordStop();
   }
 
   /** Behind all that is applied, be it appended or not. */
@@ -389,7 +399,7 @@ final class Owner {
 
   /** How many batches were appended. */
   long appendedBatches() {
-    return batches.appended();
+    return appending.appended();
   }
 
   /** Whether all that is applied is appended too. */
@@ -399,7 +409,7 @@ final class Owner {
 
   /** Nothing is given, answered or recorded any more. */
   void end() {
-    batches.close();
+    appending.close();
     slices.end();
     dispatcher.drop();
     timers.cancel();
@@ -454,7 +464,7 @@ final class Owner {
 
   /** Once a second. */
   void tick() {
-    if (batches.isLeading()) { // nothing is recorded behind the record of an orderly stop
+    if (appending.isLeading()) { // nothing is recorded behind the record of an orderly stop
       order.tick();
     }
   }

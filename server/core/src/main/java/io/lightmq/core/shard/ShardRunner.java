@@ -42,7 +42,7 @@ final class ShardRunner {
   private final Commands commands;
   private final Intake intake;
   private final Dispatcher dispatcher;
-  private final Batches batches;
+  private final Appending appending;
   private final TurnOrder shares;
   private final ArrayDeque<Command> others = new ArrayDeque<>();
 
@@ -63,7 +63,7 @@ final class ShardRunner {
       Commands commands,
       Intake intake,
       Dispatcher dispatcher,
-      Batches batches,
+      Appending appending,
       TurnOrder shares) {
     this.home = home;
     this.loop = loop;
@@ -73,7 +73,7 @@ final class ShardRunner {
     this.commands = commands;
     this.intake = intake;
     this.dispatcher = dispatcher;
-    this.batches = batches;
+    this.appending = appending;
     this.shares = shares;
     this.carriedOut = queue.takenOthers();
   }
@@ -100,15 +100,15 @@ final class ShardRunner {
     if (dropped) {
       throw new IllegalStateException("an owner that has gone takes commands of the next one");
     }
-    batches.guard().check();
+    appending.guard().check();
     queue.draining();
     time.look();
     dispatcher.time(time.nanos(), time.millis());
     collect();
-    batches.advance();
+    appending.advance();
     takeOthers();
-    if (!batches.hasEnded()) {
-      batches.unpause();
+    if (!appending.hasEnded()) {
+      appending.unpause();
       intake.retryHeld();
     }
     if (others.isEmpty() || othersHadTheirShare()) {
@@ -154,12 +154,12 @@ final class ShardRunner {
         others.remove();
         continue;
       }
-      if (batches.isLeading() && !batches.admitSent(room, false)) {
+      if (appending.isLeading() && !appending.admitSent(room, false)) {
         return;
       }
       others.remove();
       if ((next instanceof Command.Acknowledge || next instanceof Command.Return)
-          && room > batches.maxBytes()) {
+          && room > appending.maxBytes()) {
         commands.replace(next);
         next = tooLong(next, room);
       }
@@ -190,13 +190,13 @@ final class ShardRunner {
         "one acknowledgement or return takes "
             + bytes
             + " bytes in the journal, the limit is "
-            + batches.maxBytes()
+            + appending.maxBytes()
             + "; acknowledge in smaller steps");
   }
 
   /** Ends a turn: appends, gives out, appends what that asked for, and answers. */
   void endTurn() {
-    batches.guard().check();
+    appending.guard().check();
     turnOthers = 0;
     turnPublishes = 0;
     work.endTurn();
@@ -204,7 +204,7 @@ final class ShardRunner {
       again = false;
       goOn();
     }
-    if (batches.hasEnded()) {
+    if (appending.hasEnded()) {
       return;
     }
     shares.turn();
@@ -226,14 +226,14 @@ final class ShardRunner {
 
   /** Something that a command waited for is there. */
   void lookAgain() {
-    if (!batches.hasEnded()) {
+    if (!appending.hasEnded()) {
       drain();
     }
   }
 
   /** Takes another turn soon. */
   void wakeSoon() {
-    if (!batches.hasEnded()) {
+    if (!appending.hasEnded()) {
       loop.execute(() -> {});
     }
   }

@@ -58,11 +58,11 @@ class TurnOrderTest {
             "Janitor",
             "Retries",
             // The batch goes on its way before anybody is given what it made visible.
-            "Batches",
+            "Appending",
             "DeliveryDecisions",
             "GivingOut",
             // What takes long comes when clients have theirs.
-            "Checkpoints",
+            "checkpoints",
             "overflow",
             // Answers that wait for no mark see all that the turn did.
             "effects",

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * last eighth; everything else frees room and goes on while there is any.
  */
 @OwnedBy("shard")
-final class Batches implements Admission, TurnPart {
+final class Appending implements Admission, TurnPart {
   /**
    * This part of the journal is left for records that no command asks room for, such as touches.
    */
@@ -48,7 +48,7 @@ final class Batches implements Admission, TurnPart {
   private Life life = Life.LEADING;
   private Loop.@Nullable Timer flushTimer;
 
-  Batches(
+  Appending(
       Member member,
       ShardState state,
       BatchBuilder batch,
