@@ -255,7 +255,7 @@ public final class Attempts {
     var of = subscription.destination().lane(lane);
     if (of != null && subscription.isFree(lane, sequence)) {
       subscription.take(of, sequence, 1);
-      givingUp.exhausted(subscription, lane, sequence, last);
+      givingUp.exhausted(subscription, lane, sequence, 1, last);
     }
   }
 

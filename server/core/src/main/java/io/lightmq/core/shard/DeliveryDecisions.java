@@ -92,7 +92,7 @@ final class DeliveryDecisions implements Decisions, TurnPart {
     recorder.guard().check();
     subscription.toNobody(lane, from, count);
     if (reason == Decisions.Reason.EXHAUSTED) {
-      deadLetters.exhausted(subscription, lane, from, count);
+      deadLetters.exhausted(subscription, lane, from, count, null);
     } else if (reason == Decisions.Reason.EXPIRED && DeadLetters.keepsExpired(subscription)) {
       deadLetters.expired(subscription, lane, from, count);
     } else {
