@@ -47,6 +47,20 @@ class StructureTest {
         .check(PRODUCT);
   }
 
+  /** An inbox is made of what takes messages from it; so these know what is unsettled, not it. */
+  @Test
+  void whoTakesMessagesFromAnInboxDoesNotKnowIt() {
+    noClasses()
+        .that()
+        .haveNameMatching(
+            "io\\.lightmq\\.client\\.(Listening|ListenerRunner|Feeding|Receiving|Unsettled|Loaded"
+                + "|Returning|Acknowledging|HandedOver|Begun)")
+        .should()
+        .dependOnClassesThat()
+        .haveFullyQualifiedName("io.lightmq.client.Inbox")
+        .check(PRODUCT);
+  }
+
   @Test
   void theBrokerKnowsNothingOfTheClientOrTheApi() {
     noClasses()

@@ -120,15 +120,6 @@ record Arrived(
     return new Arrived(consumer, number, destinationId, lane, sequence, deliveries, NO_BYTES);
   }
 
-  /** The messages by the inbox that they came to. */
-  static Map<Inbox, List<Arrived>> byInbox(List<Arrived> messages) {
-    Map<Inbox, List<Arrived>> parts = new LinkedHashMap<>();
-    for (Arrived message : messages) {
-      parts.computeIfAbsent(message.consumer().inbox(), inbox -> new ArrayList<>()).add(message);
-    }
-    return parts;
-  }
-
   /** The places of messages, per consumer, each once and ascending, neighbours joined. */
   static List<Frame.Acked> places(List<Arrived> messages) {
     if (messages.size() == 1) {

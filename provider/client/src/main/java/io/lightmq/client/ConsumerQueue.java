@@ -102,6 +102,11 @@ final class ConsumerQueue {
     return inbox;
   }
 
+  /** What of its inbox is not settled. */
+  Unsettled unsettled() {
+    return inbox.unsettled();
+  }
+
   /** A message is given to the application; any thread. */
   void handedOver() {
     unsettled.incrementAndGet();

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 final class Feeding {
   static final long HOLD_MILLIS = 100;
 
-  private final Inbox inbox;
+  private final Unsettled unsettled;
   private final BrokerLink link;
   private final Gate gate;
   private final HandedOver handedOver;
@@ -25,13 +25,13 @@ final class Feeding {
   private final Returning returns;
 
   Feeding(
-      Inbox inbox,
+      Unsettled unsettled,
       BrokerLink link,
       Gate gate,
       HandedOver handedOver,
       Receiving receiving,
       Returning returns) {
-    this.inbox = inbox;
+    this.unsettled = unsettled;
     this.link = link;
     this.gate = gate;
     this.handedOver = handedOver;
@@ -54,7 +54,7 @@ final class Feeding {
         if (!asks && (pauseNanos <= 0 || !consumer.isOnDemand())) {
           asks = true;
           consumer.waiters++;
-          inbox.pullMore(consumer);
+          unsettled.pullMore(consumer);
         }
         if (pauseNanos <= 0 && gate.begins() && !consumer.isEmpty()) {
           return true;
@@ -122,7 +122,7 @@ final class Feeding {
             consumer.handedOver();
             taken.add(consumer.take());
           }
-          inbox.pullMore(consumer);
+          unsettled.pullMore(consumer);
           return new Batch(taken, handedOver.losses());
         });
   }
@@ -132,7 +132,7 @@ final class Feeding {
     boolean waiting =
         gate.look(
             () -> {
-              if (inbox.comesAgain(batch) || gate.isOver() || consumer.closed) {
+              if (unsettled.comesAgain(batch) || gate.isOver() || consumer.closed) {
                 return false;
               }
               for (int i = messages.size() - 1; i >= 0; i--) {
@@ -142,7 +142,7 @@ final class Feeding {
               return true;
             });
     if (!waiting) {
-      inbox.goesBack(batch, messages);
+      unsettled.goesBack(batch, messages);
     }
   }
 }

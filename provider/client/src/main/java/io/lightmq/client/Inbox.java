@@ -11,10 +11,7 @@ import io.lightmq.wire.entry.MalformedMessageException;
 import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +55,9 @@ final class Inbox {
   private final Returning returns;
   private final Begun begun;
   private final Receiving receiving;
+  private final Unpacking unpacking;
+  private final Loaded loaded;
+  private final Unsettled unsettled;
   private final Listening listening;
   private final Feeding feeding;
   private long arrivals;
@@ -87,9 +87,23 @@ final class Inbox {
     this.begun = new Begun(mode, link, sessionId);
     this.returns = new Returning(mode, link, gate, handedOver, requestTimeoutMillis);
     this.receiving = new Receiving(gate, requestTimeoutMillis);
+    this.unpacking = new Unpacking(mode, messages, owner);
+    this.loaded = new Loaded(gate);
+    this.unsettled =
+        new Unsettled(
+            mode, link, gate, consumers, handedOver, acknowledging, returns, begun, loaded);
     this.listening =
-        new Listening(this, gate, mode, consumers, owner.name(), owner::tell, refusals);
-    this.feeding = new Feeding(this, link, gate, handedOver, receiving, returns);
+        new Listening(
+            unsettled,
+            loaded,
+            unpacking,
+            gate,
+            mode,
+            consumers,
+            owner.name(),
+            owner::tell,
+            refusals);
+    this.feeding = new Feeding(unsettled, link, gate, handedOver, receiving, returns);
   }
 
   // ---- what the link tells ----
@@ -109,7 +123,7 @@ final class Inbox {
         return;
       }
       consumer.add(delivery.pullId(), came);
-      pullMore(consumer);
+      unsettled.pullMore(consumer);
     } catch (MalformedMessageException e) {
       consumer.ended = Messages.damaged(e);
       gate.signal();
@@ -123,7 +137,7 @@ final class Inbox {
         () -> {
           if (end.code() == FaultCode.OK) {
             consumer.ended(end.pullId());
-            pullMore(consumer);
+            unsettled.pullMore(consumer);
           } else if (end.code() == FaultCode.RETRY_LATER) {
             link.later(
                 Math.max(1, end.retryAfterMillis()), () -> pullAgain(consumer, end.pullId()));
@@ -139,7 +153,7 @@ final class Inbox {
     gate.change(
         () -> {
           consumer.putOff(pullId);
-          pullMore(consumer);
+          unsettled.pullMore(consumer);
         });
   }
 
@@ -153,8 +167,8 @@ final class Inbox {
               begun.lost();
               return handedOver.lost();
             });
-    settled(gone); // for the broker has it back
-    settled(listening.takeLoaded());
+    unsettled.settled(gone); // for the broker has it back
+    unsettled.settled(loaded.takeAll());
   }
 
   void restored() {
@@ -162,7 +176,7 @@ final class Inbox {
         () -> {
           gate.linkUp(true);
           begun.restored();
-          consumers.forEach(this::pullMore);
+          consumers.forEach(unsettled::pullMore);
         });
   }
 
@@ -178,14 +192,6 @@ final class Inbox {
   /** What is guarded by the gate is being touched. */
   void checkHeld() {
     gate.checkHeld();
-  }
-
-  /** Asks for more messages if there is room for them; with the gate's lock held. */
-  void pullMore(ConsumerQueue consumer) {
-    gate.checkHeld();
-    if (gate.prefetches()) {
-      consumer.pullIfNeeded();
-    }
   }
 
   // ---- consumers ----
@@ -275,7 +281,7 @@ final class Inbox {
     }
     T converted;
     try {
-      converted = converter.convert(message(next.messages().get(0)));
+      converted = converter.convert(unpacking.message(next.messages().get(0)));
     } catch (Throwable e) { // errors too, or nobody knows of the message any more
       if (Receiving.isDamage(e)) {
         attempted(consumer, next, e);
@@ -289,14 +295,15 @@ final class Inbox {
 
   /** A damaged message comes again, or becomes a dead letter. */
   private void attempted(ConsumerQueue consumer, Batch batch, Throwable failure) {
-    flushNow();
+    unsettled.flushNow();
     try {
       String cause = Listening.text(failure);
-      giveBack(List.of(consumer), batch.messages(), List.of(), cause, () -> isStale(batch));
+      unsettled.giveBack(
+          List.of(consumer), batch.messages(), List.of(), cause, () -> unsettled.isStale(batch));
     } catch (JMSException e) {
       failure.addSuppressed(e);
     } finally {
-      settled(batch.messages());
+      unsettled.settled(batch.messages());
     }
   }
 
@@ -317,60 +324,15 @@ final class Inbox {
                 settled[0] = true;
                 acknowledging.acknowledge(message);
               }
-              pullMore(consumer);
+              unsettled.pullMore(consumer);
               return true;
             });
     if (!open) {
-      goesBack(next, next.messages());
+      unsettled.goesBack(next, next.messages());
     } else if (settled[0]) {
-      settled(next.messages());
+      unsettled.settled(next.messages());
     }
     return open;
-  }
-
-  /** The message in what has arrived. */
-  LightmqMessage message(Arrived arrived) throws JMSException {
-    try {
-      LightmqMessage message =
-          messages.received(
-              arrived.entry(),
-              arrived.deliveries(),
-              mode == AckMode.TRANSACTED ? owner.transaction() : null);
-      message.onAcknowledge(owner.acknowledger(arrived));
-      return message;
-    } catch (MalformedMessageException e) {
-      throw Messages.damaged(e);
-    }
-  }
-
-  /**
-   * A message goes to a listener; with the gate's lock held.
-   *
-   * @return whether a connection was lost since
-   */
-  BooleanSupplier handOver(Arrived message) {
-    gate.checkHeld();
-    var unused = handedOver.add(message, handedOver.losses()); // none is lost with the lock held
-    // A connection consumer's messages are in flight to its own session in the broker.
-    message.consumer().inbox().begun.handedOver(message, true);
-    return handedOver.lossFromNow();
-  }
-
-  /** What is handed over and not settled. */
-  HandedOver handedOver() {
-    return handedOver;
-  }
-
-  /** A listener has done its message; with the gate's lock held. */
-  void acknowledge(Arrived message) {
-    gate.checkHeld();
-    acknowledging.acknowledge(message);
-  }
-
-  /** Sends acknowledgements that wait for others; with the gate's lock held. */
-  void flush() {
-    gate.checkHeld();
-    acknowledging.flush();
   }
 
   // ---- start, stop, settle ----
@@ -379,7 +341,7 @@ final class Inbox {
     gate.change(
         () -> {
           gate.started(true);
-          consumers.forEach(this::pullMore);
+          consumers.forEach(unsettled::pullMore);
         });
   }
 
@@ -398,165 +360,24 @@ final class Inbox {
     }
   }
 
-  /**
-   * What was handed over, for the caller to settle, and what of it was lost with connections.
-   *
-   * @throws JMSException if the session was closed in this moment, which has settled it
-   */
-  HandedOver.Taken take() throws JMSException {
-    return checked(handedOver.take());
-  }
-
-  /** As {@link #take()} one message, which is in neither list if it is settled. */
-  HandedOver.Taken take(Arrived place) throws JMSException {
-    return checked(handedOver.take(place));
-  }
-
-  private HandedOver.Taken checked(HandedOver.Taken taken) throws JMSException {
-    if (taken.ended()) {
-      throw JmsFaults.closed("session");
-    }
-    return taken;
-  }
-
-  /** Gives back what is left when the session is closed, counted or not, without waiting. */
-  void giveBackLast(boolean counted) {
-    HandedOver.Taken last = handedOver.end();
-    if (!last.open().isEmpty()) {
-      var unused = link.giveBack(Arrived.places(last.open()), counted, null, last.stale());
-    }
-    settled(last.open()); // connection consumers may wait for it
-  }
-
-  /** What could not be settled is as it was before it was taken, or lost with its connection. */
-  void untake(HandedOver.Taken taken) {
-    if (!handedOver.putBack(taken)) {
-      settled(taken.open());
-    }
-  }
-
-  /** These are acknowledged or given back; consumers that waited for it may be closed now. */
-  void settled(List<Arrived> messages) {
-    List<ConsumerQueue> over = new ArrayList<>();
-    for (Arrived message : messages) {
-      if (message.consumer().settled()) {
-        over.add(message.consumer());
-      }
-    }
-    if (!over.isEmpty()) {
-      gate.change(
-          () -> {
-            consumers.removeAll(over);
-            acknowledging.flush();
-          });
-    }
-    over.forEach(ConsumerQueue::detach);
-  }
-
-  /**
-   * Gives back what was handed over and what waits, so that it comes again in order. What a
-   * connection consumer has loaded goes back with what waits there.
-   *
-   * @param counted whether an attempt of what was handed over has failed
-   */
-  void recover(HandedOver.Taken taken, boolean counted) throws JMSException {
-    List<Arrived> attempted = taken.open();
-    List<Arrived> loaded = listening.takeLoaded();
-    Map<Inbox, List<Arrived>> attemptedIn = Arrived.byInbox(counted ? attempted : List.of());
-    Map<Inbox, List<Arrived>> loadedIn = Arrived.byInbox(loaded);
-    if (!counted) {
-      Arrived.byInbox(attempted)
-          .forEach(
-              (inbox, some) ->
-                  loadedIn.computeIfAbsent(inbox, n -> new ArrayList<>()).addAll(some));
-    }
-    Set<Inbox> all = new LinkedHashSet<>(attemptedIn.keySet());
-    all.addAll(loadedIn.keySet());
-    all.add(this);
-    try {
-      for (Inbox each : all) {
-        each.giveBack(
-            each.consumers,
-            attemptedIn.getOrDefault(each, List.of()),
-            loadedIn.getOrDefault(each, List.of()),
-            null,
-            taken.stale());
-      }
-    } finally {
-      settled(attempted);
-      settled(loaded);
-    }
-  }
-
-  /**
-   * A listener has failed: its message comes again, before what waits behind it.
-   *
-   * @param counted whether that is a failed attempt
-   */
-  void comeAgain(Arrived message, boolean counted, @Nullable String cause, BooleanSupplier stale)
-      throws JMSException {
-    List<Arrived> loaded = listening.takeLoaded();
-    List<Arrived> attempted = counted ? List.of(message) : List.of();
-    List<Arrived> unattempted = new ArrayList<>(counted ? List.of() : List.of(message));
-    unattempted.addAll(loaded);
-    try {
-      Inbox from = message.consumer().inbox();
-      from.giveBack(List.of(message.consumer()), attempted, unattempted, cause, stale);
-    } finally {
-      settled(loaded);
-    }
-  }
-
-  /** Gives back messages with all that waits in these consumers, which are this inbox's. */
-  private void giveBack(
-      List<ConsumerQueue> from,
-      List<Arrived> attempted,
-      List<Arrived> unattempted,
-      @Nullable String cause,
-      BooleanSupplier stale)
-      throws JMSException {
-    try {
-      returns.inOrder(from, attempted, unattempted, cause, stale);
-    } finally {
-      gate.change(() -> consumers.forEach(this::pullMore));
-    }
-  }
-
-  /** Gives back messages that were taken and not handed over, without waiting. */
-  void unattempted(List<Arrived> taken) {
-    returns.unattempted(taken, gate.look(handedOver::lossFromNow));
-    settled(taken);
-  }
-
-  /** Gives back messages of a batch that nobody has begun with, without waiting. */
-  void goesBack(Batch batch, List<Arrived> messages) {
-    returns.unattempted(messages, () -> isStale(batch));
-    settled(messages);
-  }
-
-  /** Whether the connection that a batch came with is lost. */
-  boolean isStale(Batch batch) {
-    return handedOver.losses() != batch.losses();
-  }
-
-  /** Whether a batch is delivered again, because it is not acknowledged and its connection lost. */
-  boolean comesAgain(Batch batch) {
-    return isStale(batch) && mode != AckMode.NONE;
-  }
-
   /** The listener of the session itself, which gets what connection consumers load. */
   Listening listening() {
     return listening;
   }
 
+  /** What is handed over and neither acknowledged nor given back. */
+  Unsettled unsettled() {
+    return unsettled;
+  }
+
+  /** What a connection consumer has given the session of this inbox. */
+  Loaded loaded() {
+    return loaded;
+  }
+
   /** What a connection consumer takes from here. */
   Feeding feeding() {
     return feeding;
-  }
-
-  /** Sends acknowledgements that wait for others. */
-  void flushNow() {
-    gate.change(acknowledging::flush);
   }
 
   /** Whether the calling thread gets no messages any more. */
@@ -580,7 +401,7 @@ final class Inbox {
               return handedOver.lossFromNow();
             });
     returns.unattempted(waiting, stale);
-    unattempted(listening.takeLoaded());
+    unsettled.unattempted(loaded.takeAll());
   }
 
   /** Closes it: waits for a running listener and for the thread. */
@@ -594,7 +415,7 @@ final class Inbox {
     } finally {
       gate.unlock();
     }
-    unattempted(listening.takeLoaded());
+    unsettled.unattempted(loaded.takeAll());
     listening.join();
   }
 }

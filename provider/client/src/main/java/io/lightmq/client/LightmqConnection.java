@@ -165,7 +165,7 @@ public sealed class LightmqConnection implements QueueConnection, TopicConnectio
 
   /** Sends acknowledgements of all sessions that wait for others. */
   void flushAcknowledgements() {
-    sessions.forEach(session -> session.inbox().flushNow());
+    sessions.forEach(session -> session.inbox().unsettled().flushNow());
   }
 
   /** Tells the exception listener, or the log if there is none. */

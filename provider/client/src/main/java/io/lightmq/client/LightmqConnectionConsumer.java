@@ -215,10 +215,10 @@ final class LightmqConnectionConsumer implements ConnectionConsumer {
 
   private boolean load(LightmqSession session, Batch batch) throws JMSException {
     try {
-      return session.load(batch.messages(), () -> inbox.isStale(batch));
+      return session.load(batch.messages(), () -> inbox.unsettled().isStale(batch));
     } catch (Throwable e) {
       // Where they could not be acknowledged beforehand, they wait in the broker again.
-      inbox.goesBack(batch, batch.messages());
+      inbox.unsettled().goesBack(batch, batch.messages());
       throw e;
     }
   }

@@ -567,12 +567,12 @@ sealed class LightmqSession implements QueueSession, TopicSession permits Lightm
     if (mode == AckMode.NONE) {
       Awaiting.answer(link.acknowledgeSurely(Arrived.places(messages), stale), "taking messages");
     }
-    return inbox.listening().load(messages, stale);
+    return inbox.loaded().add(messages, stale);
   }
 
   /** Takes back what of these messages was loaded and has not been run. */
   List<Arrived> unload(List<Arrived> messages) {
-    return inbox.listening().takeLoaded(messages);
+    return inbox.loaded().take(messages);
   }
 
   /**

@@ -5,8 +5,6 @@ import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import jakarta.jms.MessageListener;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -31,7 +29,9 @@ final class Listening {
    */
   record Work(Arrived message, MessageListener listener, boolean kept, BooleanSupplier stale) {}
 
-  private final Inbox inbox;
+  private final Unsettled unsettled;
+  private final Loaded loaded;
+  private final Unpacking unpacking;
   private final Gate gate;
   private final AckMode mode;
   private final List<ConsumerQueue> consumers;
@@ -39,9 +39,6 @@ final class Listening {
   private final Consumer<JMSException> tell;
   private final Refusals refusals;
   private final ListenerPause pause = new ListenerPause();
-
-  /** What a connection consumer has given the session; at most what its maximum is, a few times. */
-  private final ArrayDeque<Arrived> loaded = new ArrayDeque<>();
 
   private @Nullable MessageListener sessionListener;
 
@@ -57,21 +54,25 @@ final class Listening {
   private boolean noRoomForCurrent;
 
   /**
-   * Listens on behalf of an inbox.
+   * Listens on behalf of an unsettled.
    *
    * @param name of the thread that begins with the first listener of a consumer
    * @param tell is told of errors, which no application expects from its listener
    * @param refusals of the session
    */
   Listening(
-      Inbox inbox,
+      Unsettled unsettled,
+      Loaded loaded,
+      Unpacking unpacking,
       Gate gate,
       AckMode mode,
       List<ConsumerQueue> consumers,
       String name,
       Consumer<JMSException> tell,
       Refusals refusals) {
-    this.inbox = inbox;
+    this.unsettled = unsettled;
+    this.loaded = loaded;
+    this.unpacking = unpacking;
     this.gate = gate;
     this.mode = mode;
     this.consumers = consumers;
@@ -96,7 +97,7 @@ final class Listening {
         if (runner == null && !gate.isEnding()) {
           runner = ListenerRunner.start(this, name);
         }
-        inbox.pullMore(consumer);
+        unsettled.pullMore(consumer);
       }
     } finally {
       consumer.settingListener--;
@@ -178,7 +179,7 @@ final class Listening {
           ready.handedOver();
           ready.busy = ready.isOnDemand();
           Work work = begin(next, ready.listener);
-          inbox.pullMore(ready);
+          unsettled.pullMore(ready);
           return work;
         }
         try {
@@ -200,52 +201,10 @@ final class Listening {
   private Work begin(Arrived message, MessageListener listener) {
     dispatching = message.consumer();
     thread = Thread.currentThread();
-    return new Work(message, listener, inbox.handedOver().keeps(), inbox.handOver(message));
+    return new Work(message, listener, unsettled.handedOver().keeps(), unsettled.handOver(message));
   }
 
   // ---- the session's own listener ----
-
-  /**
-   * Takes messages for {@link #runLoaded}; their consumer counts them as handed over.
-   *
-   * @param stale whether the connection that they came with is lost, so that they come again
-   * @return false if the session is being closed or they are stale
-   */
-  boolean load(List<Arrived> messages, BooleanSupplier stale) {
-    return gate.look(
-        () -> {
-          if (gate.isEnding() || stale.getAsBoolean()) {
-            return false;
-          }
-          loaded.addAll(messages);
-          return true;
-        });
-  }
-
-  /** Takes back what of these waits to be run; the caller settles it. */
-  @SuppressWarnings("ReferenceEquality") // this message and no equal one
-  List<Arrived> takeLoaded(List<Arrived> some) {
-    return gate.look(
-        () -> {
-          List<Arrived> taken = new ArrayList<>();
-          for (Arrived message : some) {
-            if (loaded.removeIf(waiting -> waiting == message)) {
-              taken.add(message);
-            }
-          }
-          return taken;
-        });
-  }
-
-  /** Takes back what waits to be run; the caller settles it. */
-  List<Arrived> takeLoaded() {
-    return gate.look(
-        () -> {
-          List<Arrived> taken = new ArrayList<>(loaded);
-          loaded.clear();
-          return taken;
-        });
-  }
 
   /** Runs what is loaded, on the calling thread; waits while the connection is stopped. */
   void runLoaded() {
@@ -267,7 +226,7 @@ final class Listening {
         }
         long pauseNanos = pause.nanosLeft();
         if (mayRunLoaded(pauseNanos)) {
-          return begin(loaded.remove(), listener);
+          return begin(loaded.next(), listener);
         }
         awaitChange(pauseNanos);
       }
@@ -286,11 +245,11 @@ final class Listening {
 
   /** What cannot be run here goes back, uncounted. */
   private void giveUpLoaded() {
-    List<Arrived> left = takeLoaded();
+    List<Arrived> left = loaded.takeAll();
     if (left.isEmpty()) {
       return;
     }
-    inbox.unattempted(left);
+    unsettled.unattempted(left);
     if (sessionListener() == null) {
       String count = left.size() == 1 ? "1 message" : left.size() + " messages";
       tell.accept(noSessionListener(count + " of a connection consumer went back"));
@@ -322,7 +281,7 @@ final class Listening {
     } finally {
       gate.change(this::ended);
       if (!work.kept()) {
-        inbox.settled(List.of(message));
+        unsettled.settled(List.of(message));
       }
       if (interrupted) {
         Thread.currentThread().interrupt(); // on a thread of the application it is the caller's
@@ -346,9 +305,9 @@ final class Listening {
     ConsumerQueue consumer = dispatching;
     dispatching = null;
     thread = null;
-    if (consumer != null && consumer.busy && consumer.inbox() == inbox) {
+    if (consumer != null && consumer.busy && consumer.unsettled() == unsettled) {
       consumer.busy = false;
-      inbox.pullMore(consumer);
+      unsettled.pullMore(consumer);
     }
   }
 
@@ -356,20 +315,20 @@ final class Listening {
   private void damaged(Work work, Throwable failure) {
     List<Arrived> open;
     try {
-      open = inbox.take(work.message().placeOnly()).open();
+      open = unsettled.take(work.message().placeOnly()).open();
     } catch (JMSException e) {
       return; // the session's close has given it back
     }
     if (!open.isEmpty()) {
       comeAgain(work, failure, true);
-      inbox.settled(open);
+      unsettled.settled(open);
     }
   }
 
   private void comeAgain(Work work, @Nullable Throwable failure, boolean counted) {
     String cause = failure == null ? null : text(failure);
     try {
-      inbox.comeAgain(work.message(), counted, cause, work.stale());
+      unsettled.comeAgain(work.message(), counted, cause, work.stale());
     } catch (JMSException e) {
       LOG.debug("{}: returning a message failed", name, e);
     }
@@ -403,7 +362,7 @@ final class Listening {
   /** What the listener has thrown, or null. */
   private @Nullable Throwable ran(Work work) {
     try {
-      work.listener().onMessage(inbox.message(work.message()));
+      work.listener().onMessage(unpacking.message(work.message()));
       return null;
     } catch (Throwable e) {
       LOG.warn(
@@ -436,7 +395,7 @@ final class Listening {
           redeliverCurrent = false;
           if (!again) {
             pause.succeeded();
-            inbox.acknowledge(message);
+            unsettled.acknowledge(message);
             return Outcome.DONE;
           }
           if (refused) {
@@ -444,7 +403,7 @@ final class Listening {
           } else {
             pause.failed();
           }
-          inbox.flush();
+          unsettled.flush();
           return refused ? Outcome.NO_ROOM : Outcome.FAILED;
         });
   }

@@ -107,7 +107,7 @@ final class SessionEnd {
         completions.close();
         boolean counted = refusals.take() == null;
         session.endWork(counted); // before what waits behind what it has acknowledged
-        inbox.giveBackLast(counted);
+        inbox.unsettled().giveBackLast(counted);
         consumers.forget();
         browsers.forget();
       } finally {

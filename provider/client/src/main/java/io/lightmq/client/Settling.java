@@ -41,7 +41,7 @@ final class Settling {
 
   /** Acknowledges one message, in mode INDIVIDUAL_ACKNOWLEDGE; one that is settled is no error. */
   void acknowledge(Arrived place) throws JMSException {
-    HandedOver.Taken taken = inbox.take(place);
+    HandedOver.Taken taken = inbox.unsettled().take(place);
     if (taken.isLost()) {
       throw JmsFaults.of(
           FaultCode.NOT_IN_FLIGHT,
@@ -60,7 +60,7 @@ final class Settling {
     if (!mode.isByMessage()) {
       return;
     }
-    HandedOver.Taken taken = inbox.take();
+    HandedOver.Taken taken = inbox.unsettled().take();
     if (taken.isLost()) {
       refusals.forget();
       throw givenBack(
@@ -88,9 +88,9 @@ final class Settling {
     } finally {
       if (settled) {
         refusals.forget();
-        inbox.settled(delivered);
+        inbox.unsettled().settled(delivered);
       } else {
-        inbox.untake(taken); // the next acknowledgement or recover settles them
+        inbox.unsettled().untake(taken); // the next acknowledgement or recover settles them
       }
     }
   }
@@ -117,8 +117,8 @@ final class Settling {
    * returns a little later, see {@link RefusalPause}.
    */
   private void giveBack(@Nullable JMSException refusal) throws JMSException {
-    HandedOver.Taken taken = inbox.take();
-    inbox.recover(taken, refusal == null);
+    HandedOver.Taken taken = inbox.unsettled().take();
+    inbox.unsettled().recover(taken, refusal == null);
     if (!taken.open().isEmpty()) {
       pause.failed(refusal);
     }
@@ -193,7 +193,7 @@ final class Settling {
               + " sends and "
               + delivered.size()
               + " acknowledgements");
-      inbox.settled(delivered);
+      inbox.unsettled().settled(delivered);
       pause.succeeded();
     } catch (JMSException e) {
       undo(unit, e, taken);
@@ -214,7 +214,7 @@ final class Settling {
       var unused = givenBack(unit, taken, counted, failure);
       return;
     }
-    inbox.settled(taken.open());
+    inbox.unsettled().settled(taken.open());
     if ((!taken.open().isEmpty() || unit.hasAcknowledgedAhead())
         && Outcomes.isRefused(failure.getCause(), false)) {
       HandedOver.Taken nothing = new HandedOver.Taken(List.of(), false, false, taken.stale());
@@ -236,7 +236,7 @@ final class Settling {
   /** What was received goes back because of a failure, which is not hidden by another. */
   private JMSException givenBack(HandedOver.Taken taken, boolean counted, JMSException failure) {
     try {
-      inbox.recover(taken, counted);
+      inbox.unsettled().recover(taken, counted);
     } catch (JMSException e) {
       failure.addSuppressed(e);
     }
@@ -283,7 +283,7 @@ final class Settling {
     try {
       unit.abandon(refusal == null);
     } finally {
-      inbox.recover(taken, refusal == null);
+      inbox.unsettled().recover(taken, refusal == null);
     }
     if (!taken.open().isEmpty() || unit.hasAcknowledgedAhead()) {
       pause.failed(refusal);

@@ -124,13 +124,13 @@ final class UnitOfWork {
   /** The session works in it again. */
   synchronized void enter() {
     entered = true;
-    inbox.handedOver().enter();
+    inbox.unsettled().handedOver().enter();
   }
 
   /** The session works in it no more, for a while or for good. */
   synchronized void leave() {
     entered = false;
-    before = HandedOver.Taken.of(before, inbox.handedOver().leave());
+    before = HandedOver.Taken.of(before, inbox.unsettled().handedOver().leave());
   }
 
   /** Whether nothing was done in it that the broker does not keep already. */
@@ -156,13 +156,13 @@ final class UnitOfWork {
     if (!entered) {
       return taken;
     }
-    HandedOver.Taken now = inbox.take();
+    HandedOver.Taken now = inbox.unsettled().take();
     return taken.open().isEmpty() && !taken.isLost() ? now : HandedOver.Taken.of(taken, now);
   }
 
   private void putBack(HandedOver.Taken taken) {
     if (entered) {
-      inbox.untake(taken);
+      inbox.unsettled().untake(taken);
     } else {
       before = taken;
     }
@@ -194,7 +194,7 @@ final class UnitOfWork {
       throw e;
     }
     acknowledgedAhead |= !places.isEmpty();
-    inbox.settled(taken.open());
+    inbox.unsettled().settled(taken.open());
     sends.removeIf(UnitOfWork::isStageable);
     bytes = sends.stream().mapToLong(send -> send.message().length).sum();
   }

@@ -92,7 +92,7 @@ final class Races {
   /** Settles a message that the session's close has given back a moment before. */
   void settleWhatTheCloseHasGivenBack(AckMode mode) throws JMSException {
     Settled settled = received(mode);
-    settled.inbox().giveBackLast(true);
+    settled.inbox().unsettled().giveBackLast(true);
     switch (mode) {
       case TRANSACTED -> settled.settling().commit();
       case INDIVIDUAL -> settled.settling().acknowledge(settled.place());

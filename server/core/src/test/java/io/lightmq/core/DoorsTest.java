@@ -40,8 +40,8 @@ class DoorsTest {
       Map.ofEntries(
           Map.entry("storage", FILES),
           Map.entry("state.TurnTime", FILES),
-          Map.entry("state.Counters", "public numbers, which no method could guard"),
-          Map.entry("state.BatchBuilder", WITHIN + "Recorder and ShardRunner"),
+          Map.entry("state.Counters", "numbers, which are counted by doors that check"),
+          Map.entry("state.BatchBuilder", WITHIN + "Recorder and Appending"),
           Map.entry("state.StateSnapshot", WITHIN + "Checkpoints and Replica"),
           Map.entry("state.Runs", WITHIN + "Placing"),
           Map.entry("sessions.PeerSession", VALUE),
@@ -54,12 +54,13 @@ class DoorsTest {
           Map.entry("intake.HourRoom", WITHIN + "Landing and Delays"),
           Map.entry("intake.Selecting", WITHIN + "Placing and Unrecorded"),
           Map.entry("intake.Matchings", WITHIN + "Intake and Mover"),
-          Map.entry("intake.EarlyCommits", WITHIN + "Intake and ShardRunner"),
+          Map.entry("intake.EarlyCommits", WITHIN + "Intake"),
           Map.entry("moves.Move", VALUE),
           Map.entry("delivery.Browsers", "reached through Dispatcher.browsers, which checks"),
-          Map.entry("admin.Administration", WITHIN + "ShardRunner, and only hands verbs on"),
+          Map.entry("admin.Administration", WITHIN + "Commands, and only hands verbs on"),
           Map.entry("intake.DueHeap", VALUE),
           Map.entry("shard.KeptBack.execute", "for any thread"),
+          Map.entry("shard.Later", "hands on to DeliveryDecisions and Appending, which check"),
           Map.entry("checkpoint.Checkpoints.startedFrom", WITHIN + "Replica, while it is made"),
           Map.entry("checkpoint.Checkpoints.led", WITHIN + "Owner"),
           Map.entry("checkpoint.Checkpoints.stateChanges", WITHIN + "Replica"),
@@ -67,9 +68,9 @@ class DoorsTest {
           Map.entry("delivery.Consumer.oldest", LOOK),
           Map.entry("delivery.Dispatcher.consumers", LOOK),
           Map.entry("delivery.Dispatcher.nextExpiryNanos", LOOK),
-          Map.entry("delivery.Dispatcher.endTurn", WITHIN + "ShardRunner"),
-          Map.entry("delivery.Dispatcher.expireParked", WITHIN + "ShardRunner"),
-          Map.entry("delivery.Dispatcher.goOn", WITHIN + "ShardRunner"),
+          Map.entry("delivery.Dispatcher.endTurn", WITHIN + "TurnOrder"),
+          Map.entry("delivery.Dispatcher.expireParked", WITHIN + "TurnTimers"),
+          Map.entry("delivery.Dispatcher.goOn", WITHIN + "GivingOut"),
           Map.entry("destination.Destinations.after", LOOK),
           Map.entry("destination.LaneCheckpoint", WITHIN + "StateSnapshot, also behind its state"),
           Map.entry("destination.DurableLane.entry", WITHIN + "ShardState.apply, behind append"),
@@ -90,7 +91,7 @@ class DoorsTest {
           Map.entry("sessions.Subscribing.settingsFor", LOOK),
           Map.entry("sessions.Withheld.nextNanos", LOOK),
           Map.entry("state.ClientIdOwners.ownerless", LOOK),
-          Map.entry("delivery.Lease", WITHIN + "Dispatcher and ShardRunner"));
+          Map.entry("delivery.Lease", WITHIN + "Dispatcher and GivingOut"));
 
   @ArchTest
   static final ArchRule doorsCheckTheirThread =

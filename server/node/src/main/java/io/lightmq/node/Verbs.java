@@ -1,5 +1,6 @@
 package io.lightmq.node;
 
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.JsonWriter;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.BrokerMetrics;
@@ -206,7 +207,7 @@ final class Verbs implements NodeVerbs {
         .number("connections", metrics.connections().open())
         .number("destinations", broker.destinations().size() + broker.others().destinations())
         .number("backlog", backlog)
-        .number("delayed", broker.totals().moves().delayed())
+        .number("delayed", broker.of(Figure.DELAYED))
         .text("publishesPaused", paused.isEmpty() ? "no" : paused)
         .number("journalUsedBytes", broker.journal().usedBytes())
         .number("journalCapacityBytes", broker.journal().capacityBytes())

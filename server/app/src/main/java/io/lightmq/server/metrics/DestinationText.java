@@ -25,7 +25,7 @@ final class DestinationText {
   private final Appendable out;
 
   /** What a series of subscriptions tells. */
-  private interface Figure {
+  private interface Value {
     double of(DestinationUse destination, SubscriptionUse subscription);
   }
 
@@ -154,7 +154,7 @@ final class DestinationText {
     }
   }
 
-  private void withOthers(String name, String help, Figure figure, ToLongFunction<OtherUse> others)
+  private void withOthers(String name, String help, Value figure, ToLongFunction<OtherUse> others)
       throws IOException {
     each(name, help, "gauge", all -> true, figure);
     if (broker.others().subscriptions() > 0) {
@@ -163,7 +163,7 @@ final class DestinationText {
     }
   }
 
-  private void each(String name, String help, String type, Choice choice, Figure figure)
+  private void each(String name, String help, String type, Choice choice, Value figure)
       throws IOException {
     head(name, help, type);
     for (DestinationUse destination : broker.destinations()) {

@@ -1,5 +1,6 @@
 package io.lightmq.server.metrics;
 
+import io.lightmq.core.door.Figure;
 import io.lightmq.node.NodeMetrics;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -54,6 +55,9 @@ public final class NodeMeters implements AutoCloseable {
     this.current = node.get();
     new JvmMemoryMetrics().bindTo(registry);
     gc.bindTo(registry);
+    for (Figure each : Figure.values()) {
+      add(each);
+    }
     brokerMeters();
     loadMeters();
     journalMeters();
@@ -106,51 +110,6 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.io.wait.ratio",
         "Share of processor time spent waiting for devices, 0 to 1.",
         now -> ioWaitShare);
-    counter("lightmq.commands", "Commands executed.", now -> now.broker().totals().commands());
-    counter(
-        "lightmq.damaged.reads",
-        "Reads from files that failed their check.",
-        now -> now.broker().totals().damage().reads());
-    counter(
-        "lightmq.set.aside.messages",
-        "Messages that could not be read and were set aside.",
-        now -> now.broker().totals().damage().setAside());
-    gauge(
-        "lightmq.damaged.messages",
-        "Messages that are set aside because they cannot be read.",
-        now -> now.broker().totals().damage().messages());
-    counter(
-        "lightmq.clock.steps",
-        "Jumps of the machine's time, which the broker's follows slowly.",
-        now -> now.broker().totals().clockSteps());
-    counter(
-        "lightmq.redelivered",
-        "Failed attempts to process a message.",
-        now -> now.broker().totals().moves().redelivered());
-    counter(
-        "lightmq.dead.letters",
-        "Messages that became dead letters, dropped ones included.",
-        now -> now.broker().totals().moves().deadLettered());
-    counter(
-        "lightmq.failed.moves",
-        "Moves of dead, expired or due messages that failed; each is tried again.",
-        now -> now.broker().totals().moves().failed());
-    gauge(
-        "lightmq.waiting.moves",
-        "Moves of dead, expired or due messages that wait because their target takes nothing.",
-        now -> now.broker().totals().moves().waiting());
-    gauge(
-        "lightmq.delayed",
-        "Messages that wait for their delivery time.",
-        now -> now.broker().totals().moves().delayed());
-    gauge(
-        "lightmq.withheld",
-        "Messages that wait for their next attempt.",
-        now -> now.broker().totals().moves().withheld());
-    counter(
-        "lightmq.rejected.snapshots",
-        "Snapshots that failed their check at start.",
-        now -> now.broker().totals().damage().rejectedSnapshots());
   }
 
   private void loadMeters() {
@@ -163,14 +122,6 @@ public final class NodeMeters implements AutoCloseable {
     FunctionCounter.builder("lightmq.http.refused", this, meters -> meters.refusedHttp.getAsLong())
         .description("Connections that the admin port closed for want of room or time.")
         .register(registry);
-    counter(
-        "lightmq.all.published.messages",
-        "Messages taken since start, of all destinations.",
-        now -> now.broker().totals().published().messages());
-    counter(
-        "lightmq.all.acknowledged.messages",
-        "Messages acknowledged since start, of all destinations.",
-        now -> now.broker().totals().settled().acknowledged());
     counter(
         "lightmq.refused.connections",
         "Connections of clients that were refused for want of a place.",
@@ -259,23 +210,6 @@ public final class NodeMeters implements AutoCloseable {
 
   private void memoryMeters() {
     gauge(
-        "lightmq.named.bytes",
-        "Heap that destinations, subscriptions, consumers, connections and links take, as"
-            + " reckoned.",
-        now -> now.broker().totals().named().bytes());
-    gauge(
-        "lightmq.named.limit.bytes",
-        "What they may take: memory.named-state.",
-        now -> now.broker().totals().named().limitBytes());
-    counter(
-        "lightmq.named.refused",
-        "What was refused for want of that.",
-        now -> now.broker().totals().named().refused());
-    counter(
-        "lightmq.unforeseen",
-        "Requests that were refused because of an error of the broker's.",
-        now -> now.broker().totals().named().unforeseen());
-    gauge(
         "lightmq.direct.core.bytes",
         "Direct memory of window, cursors and run lists.",
         now -> now.broker().direct().bytes());
@@ -299,6 +233,14 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.credit.budget.bytes",
         "What all publish credit together never passes.",
         now -> now.credit().boundBytes());
+  }
+
+  private void add(Figure figure) {
+    if (figure.kind() == Figure.Kind.SINCE_START) {
+      counter(figure.metric(), figure.help(), now -> now.broker().of(figure));
+    } else {
+      gauge(figure.metric(), figure.help(), now -> now.broker().of(figure));
+    }
   }
 
   private void gauge(String name, String help, ToDoubleFunction<NodeMetrics> value) {

@@ -2,6 +2,7 @@ package io.lightmq.server.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.shard.BrokerMetrics;
 import io.lightmq.core.shard.BrokerMetrics.DestinationUse;
 import io.lightmq.core.shard.BrokerMetrics.SubscriptionUse;
@@ -11,6 +12,7 @@ import io.lightmq.wire.entry.DestinationName;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -25,6 +27,7 @@ class NodeMetersTest {
   private long nowSeconds = 100;
   private long published;
   private long acknowledged;
+  private Map<Figure, Long> figures = Map.of();
   private boolean exists = true;
   private String name = "";
   private long longestTurn;
@@ -58,7 +61,7 @@ class NodeMetersTest {
             BrokerMetrics.NONE.checkpoints(),
             new BrokerMetrics.DiskUse(20, 100),
             new BrokerMetrics.OverflowUse(1_500, 9_000, 2, 17, 3),
-            BrokerMetrics.NONE.totals(),
+            figures,
             exists ? List.of(orders) : List.of(),
             others);
     return new NodeMetrics(
@@ -100,6 +103,20 @@ class NodeMetersTest {
     assertThat(line("lightmq_oldest_message_age_seconds")).endsWith(" 5.0");
     assertThat(line("lightmq_in_flight_messages")).endsWith(" 3.0");
     assertThat(line("lightmq_consumers")).endsWith(" 2.0");
+  }
+
+  @Test
+  void eachFigureOfTheShardIsOnThePageByItsNameAndWithItsHelp() {
+    figures = new EnumMap<>(Figure.class);
+    for (Figure each : Figure.values()) {
+      figures.put(each, 100L + each.ordinal());
+    }
+    for (Figure each : Figure.values()) {
+      boolean total = each.kind() == Figure.Kind.SINCE_START;
+      String name = each.metric().replace('.', '_') + (total ? "_total" : "");
+      assertThat(line(name)).isEqualTo(name + " " + (100.0 + each.ordinal()));
+      assertThat(scrape()).contains("# HELP " + name + " " + each.help());
+    }
   }
 
   @Test

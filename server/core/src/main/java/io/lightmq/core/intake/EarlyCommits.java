@@ -18,12 +18,14 @@ import java.util.Set;
  * not among those that wait, it is missing; and what commits keep would be kept for ever.
  */
 @OwnedBy("shard")
-public final class EarlyCommits {
+final class EarlyCommits {
   private final Sessions sessions;
+  private final CommandQueue queue;
   private final Set<PeerSession> waiting = new LinkedHashSet<>();
 
-  EarlyCommits(Sessions sessions) {
+  EarlyCommits(Sessions sessions, CommandQueue queue) {
     this.sessions = sessions;
+    this.queue = queue;
   }
 
   /** A commit of this connection has come; it is looked at when the turn ends. */
@@ -34,7 +36,7 @@ public final class EarlyCommits {
   }
 
   /** A turn has taken what it takes. */
-  public void endTurn(CommandQueue queue) {
+  void endTurn() {
     if (waiting.isEmpty()) {
       return;
     }
@@ -42,14 +44,14 @@ public final class EarlyCommits {
       Link link = session.link();
       if (link == null || session.waitingCommits().isEmpty()) {
         waiting.remove(session);
-      } else if (isMissing(session, link.last() + 1, queue)) {
+      } else if (isMissing(session, link.last() + 1)) {
         waiting.remove(session);
         expel(session, link.last());
       }
     }
   }
 
-  private static boolean isMissing(PeerSession session, long next, CommandQueue queue) {
+  private boolean isMissing(PeerSession session, long next) {
     if (session.waitingCommits().containsKey(next) || waits(session, next)) {
       return false; // as nearly always; it costs no look at all that wait
     }

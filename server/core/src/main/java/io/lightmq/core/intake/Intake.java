@@ -3,11 +3,13 @@ package io.lightmq.core.intake;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
+import io.lightmq.core.sessions.CommandQueue;
 import io.lightmq.core.sessions.PeerSession;
 import io.lightmq.core.sessions.Sessions;
 import io.lightmq.core.sessions.WaitingCommit;
 import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.Refusal;
+import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.state.Unforeseen;
 import io.lightmq.core.transaction.Link;
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * room for yet.
  */
 @OwnedBy("shard")
-public final class Intake {
+public final class Intake implements TurnPart {
   /**
    * A run or commit waits so long for memory. Acknowledgements, which free it, may stand behind
    * more runs of the same connection, which are not read before this one has given its credit back.
@@ -47,6 +49,7 @@ public final class Intake {
 
   public Intake(
       Sessions sessions,
+      CommandQueue queue,
       TurnTime time,
       Receipts receipts,
       LoneRuns runs,
@@ -70,12 +73,14 @@ public final class Intake {
     this.matchings = matchings;
     this.work = work;
     this.unforeseen = unforeseen;
-    this.early = new EarlyCommits(sessions);
+    this.early = new EarlyCommits(sessions, queue);
   }
 
-  /** Commits whose lower numbers have not come. */
-  public EarlyCommits early() {
-    return early;
+  /** Ends connections whose commits wait for numbers that cannot come any more. */
+  @Override
+  public void turn() {
+    unforeseen.guard().check();
+    early.endTurn();
   }
 
   // ---- runs ----
@@ -127,7 +132,8 @@ public final class Intake {
   }
 
   /** Whether runs wait for memory. */
-  public boolean isHolding() {
+  @Override
+  public boolean waits() {
     return !holding.isEmpty() || stages.isHolding();
   }
 

@@ -6,6 +6,7 @@ import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.LaneCode;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.AsideAction;
 import io.lightmq.core.runtime.OwnedBy;
@@ -14,6 +15,7 @@ import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.ShardState;
+import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.wire.entry.SequenceRange;
@@ -35,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * one subscription, or at one range if there are more subscriptions; the rest comes in later ones.
  */
 @OwnedBy("shard")
-public final class SettingAside {
+public final class SettingAside implements TurnPart {
   private static final Logger log = LoggerFactory.getLogger(SettingAside.class);
 
   static final int MAX_PENDING = 4_096;
@@ -83,7 +85,7 @@ public final class SettingAside {
   /** See {@link io.lightmq.core.delivery.Decisions#setAside}. */
   public boolean found(Subscription subscription, Lane lane, Damage damage) {
     state.guard().check();
-    counters.damagedReads++;
+    counters.count(Figure.DAMAGED_READS);
     if (pending.size() >= MAX_PENDING) {
       return false;
     }
@@ -100,7 +102,7 @@ public final class SettingAside {
   public void damaged(List<Destaged.Damage> damages) {
     state.guard().check();
     for (Destaged.Damage each : damages) {
-      counters.damagedReads++;
+      counters.count(Figure.DAMAGED_READS);
       Destination destination = state.destinations().find(each.destinationId());
       Lane lane = destination == null ? null : destination.lane(each.lane());
       if (destination != null && lane != null && pending.size() < MAX_PENDING) {
@@ -118,7 +120,7 @@ public final class SettingAside {
   /** Something cannot be read now, for a reason that says nothing of its bytes. */
   public void unreadable(Subscription subscription, IOException cause) {
     state.guard().check();
-    counters.damagedReads++;
+    counters.count(Figure.DAMAGED_READS);
     if (unreadableToldNanos != Long.MIN_VALUE
         && time.nanos() - unreadableToldNanos < MINUTE_NANOS) {
       return;
@@ -136,7 +138,8 @@ public final class SettingAside {
   }
 
   /** A turn ends: the next one has its own share. */
-  public void endTurn() {
+  @Override
+  public void turn() {
     state.guard().check();
     turnRanges = 0;
   }
@@ -196,7 +199,7 @@ public final class SettingAside {
   private void tell(Found found, List<SequenceRange> ranges) {
     for (SequenceRange range : ranges) {
       long needed = found.destination().damaged().needed(range);
-      counters.setAside += needed;
+      counters.count(Figure.SET_ASIDE, needed);
       if (time.nanos() - linesSinceNanos >= MINUTE_NANOS) {
         if (untold > 0) {
           log.error("{} more ranges of messages were set aside in the last minute", untold);

@@ -23,6 +23,7 @@ import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.ShardState;
+import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.transaction.Link;
 import io.lightmq.core.transaction.StagedQueue;
@@ -49,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  * ends them, by a numbered step of a link, by its loss, or because they are given up.
  */
 @OwnedBy("shard")
-public final class Staging {
+public final class Staging implements TurnPart {
   private static final int STEP_BYTES = 512;
 
   private final StagingLimits limits;
@@ -549,6 +550,7 @@ public final class Staging {
   }
 
   /** Nothing is recorded any more; what is not prepared is dropped by the next start. */
+  @Override
   public void end() {
     state.guard().check();
     ended = true;

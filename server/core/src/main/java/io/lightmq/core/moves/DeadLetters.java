@@ -66,22 +66,14 @@ public final class DeadLetters implements GivingUp {
     this.longestMessage = longestMessage;
   }
 
-  /**
-   * A message that is in flight to nobody has used up its attempts. If very many wait it moves
-   * without a word on who had it last.
-   */
+  /** If very many wait, a message moves without a word on who had it last. */
   @Override
-  public void exhausted(Subscription from, int lane, long sequence, LastConsumer last) {
+  public void exhausted(
+      Subscription from, int lane, long first, int count, @Nullable LastConsumer last) {
     mover.guard().check();
-    if (!mover.offerTaken(from, lane, sequence, new Exhausted(last))) {
-      exhausted(from, lane, sequence, 1);
+    if (last == null || !mover.offerTaken(from, lane, first, new Exhausted(last))) {
+      mover.offerRange(from, lane, first, count, exhausted);
     }
-  }
-
-  /** Messages that are in flight to nobody have used up their attempts. */
-  public void exhausted(Subscription from, int lane, long first, int count) {
-    mover.guard().check();
-    mover.offerRange(from, lane, first, count, exhausted);
   }
 
   /** Messages that are in flight to nobody have expired, and their destination wants them kept. */

@@ -5,6 +5,7 @@ import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.intake.DueHour;
 import io.lightmq.core.intake.HourRoom;
 import io.lightmq.core.record.ShardRecord.Reason;
@@ -356,7 +357,7 @@ public final class Delays implements TurnPart {
     Damage damage = Damage.of(failure, from, from);
     recorder.changing();
     if (damage == null || !reads.setAside(hour.subscription(), lane, damage)) {
-      counters.damagedReads++;
+      counters.count(Figure.DAMAGED_READS);
       log.error(
           "A due time of destination {} cannot be read, its message is passed over until the"
               + " next start",
@@ -470,7 +471,7 @@ public final class Delays implements TurnPart {
 
     @Override
     public void done(Subscription from, int lane, long sequence, Mover.Goal goal) {
-      counters.allExpired++;
+      counters.count(Figure.EXPIRED);
     }
   }
 

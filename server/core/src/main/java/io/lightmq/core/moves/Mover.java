@@ -4,6 +4,7 @@ import io.lightmq.core.delivery.Damage;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
@@ -469,7 +470,7 @@ public final class Mover implements TurnPart {
 
   /** Whether the line goes on with its next move. */
   private boolean refused(MoveLine line, Move move, Refusal refusal) {
-    counters.moveFailures++;
+    counters.count(Figure.FAILED_MOVES);
     refusal.told();
     if (!move.errand().keeps(move.from(), move.lane(), move.sequence(), refusal)) {
       line.batch.remove();

@@ -6,6 +6,7 @@ import io.lightmq.core.destination.DestinationSettings.RedeliveryOrder;
 import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.destination.View;
 import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.record.ShardRecord;
 import io.lightmq.core.record.ShardRecord.AttemptTakenBack;
 import io.lightmq.core.record.ShardRecord.Attempted;
@@ -136,7 +137,7 @@ public final class Attempts {
     Map<Integer, Long> longestMillis = new HashMap<>();
     for (SequenceRange range : mine) {
       for (long at = range.from(); at < range.from() + range.count(); at++) {
-        counters.redelivered++;
+        counters.count(Figure.REDELIVERED);
         if (subscription.isExhausted(range.lane(), at)) {
           if (lost
               && graceMillis > 0
@@ -254,7 +255,7 @@ public final class Attempts {
     var of = subscription.destination().lane(lane);
     if (of != null && subscription.isFree(lane, sequence)) {
       subscription.take(of, sequence, 1);
-      givingUp.exhausted(subscription, lane, sequence, last);
+      givingUp.exhausted(subscription, lane, sequence, 1, last);
     }
   }
 

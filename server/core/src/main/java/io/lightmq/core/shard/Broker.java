@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -145,7 +146,16 @@ public final class Broker implements AutoCloseable {
 
   /** The most steps that selectors took in one turn of the shard so far; a look for tests. */
   long mostSelectorSteps() {
-    return shard.mostSelectorSteps();
+    return leading().work().mostOfTurn();
+  }
+
+  /** Who has a share in each turn, in the order of the shares; a look for tests. */
+  List<String> turnOrder() {
+    return leading().order().names();
+  }
+
+  private Owner leading() {
+    return Objects.requireNonNull(shard.owner(), "this node does not lead");
   }
 
   /**

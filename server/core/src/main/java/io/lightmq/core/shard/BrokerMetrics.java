@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.door.Figure;
 import io.lightmq.wire.entry.DestinationName;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.Map;
  *
  * @param takenNanos the clock's nanoseconds at that moment; rates are differences of totals over
  *     differences of this
+ * @param figures what is told of the shard as a whole beside the parts that have records here
  * @param destinations those with the largest backlogs, as many as are to be shown
  * @param others all the rest together
  */
@@ -20,7 +22,7 @@ public record BrokerMetrics(
     CheckpointUse checkpoints,
     DiskUse disk,
     OverflowUse overflow,
-    Totals totals,
+    Map<Figure, Long> figures,
     List<DestinationUse> destinations,
     OtherUse others) {
 
@@ -34,19 +36,18 @@ public record BrokerMetrics(
           new CheckpointUse(0, 0, 0, 0, 0, 0),
           new DiskUse(0, 0),
           new OverflowUse(0, 0, 0, 0, 0),
-          new Totals(
-              0,
-              new PublishedUse(0, 0),
-              SettledUse.NONE,
-              new DamageUse(0, 0, 0, 0),
-              0,
-              new Moves(0, 0, 0, 0, 0, 0, 0),
-              new NamedUse(0, 0, 0, 0)),
+          Map.of(),
           List.of(),
           OtherUse.NONE);
 
   public BrokerMetrics {
+    figures = Map.copyOf(figures);
     destinations = List.copyOf(destinations);
+  }
+
+  /** One of the figures. */
+  public long of(Figure figure) {
+    return figures.getOrDefault(figure, 0L);
   }
 
   /**
@@ -113,20 +114,6 @@ public record BrokerMetrics(
   public record OverflowUse(
       long bytes, long limitBytes, int files, long movedMessages, long failures) {}
 
-  /**
-   * Counters since start.
-   *
-   * @param clockSteps how often the machine's time was seen to jump
-   */
-  public record Totals(
-      long commands,
-      PublishedUse published,
-      SettledUse settled,
-      DamageUse damage,
-      long clockSteps,
-      Moves moves,
-      NamedUse named) {}
-
   /** Messages taken since start, and the bytes of their entries. */
   public record PublishedUse(long messages, long bytes) {}
 
@@ -139,47 +126,6 @@ public record BrokerMetrics(
     /** Nothing yet. */
     public static final SettledUse NONE = new SettledUse(0, 0, 0);
   }
-
-  /**
-   * What could not be read.
-   *
-   * @param rejectedSnapshots snapshots that failed their check at start
-   * @param reads reads that found damage, or could not be made
-   * @param messages that are set aside now because they cannot be read
-   * @param setAside messages that were set aside since start
-   */
-  public record DamageUse(long rejectedSnapshots, long reads, long messages, long setAside) {}
-
-  /**
-   * The heap for what clients can name or leave behind: destinations, subscriptions, consumers,
-   * connections, links.
-   *
-   * @param bytes what there is takes, as reckoned
-   * @param limitBytes what it may take
-   * @param refused how often something was refused for want of it since start
-   * @param unforeseen requests that an error of the broker's made undecidable, since start
-   */
-  public record NamedUse(long bytes, long limitBytes, long refused, long unforeseen) {}
-
-  /**
-   * What the broker moves by itself.
-   *
-   * @param redelivered failed attempts that were counted
-   * @param deadLettered messages that became dead letters
-   * @param failed moves that failed and are tried again
-   * @param underWay moves that are not recorded yet
-   * @param waiting those of them whose target took nothing when they were tried last
-   * @param withheld messages that wait for their next attempt
-   * @param delayed messages that wait for their delivery time
-   */
-  public record Moves(
-      long redelivered,
-      long deadLettered,
-      long failed,
-      long underWay,
-      long waiting,
-      long withheld,
-      long delayed) {}
 
   /** One destination. */
   public record DestinationUse(

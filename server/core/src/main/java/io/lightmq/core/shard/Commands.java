@@ -2,6 +2,7 @@ package io.lightmq.core.shard;
 
 import io.lightmq.core.admin.Administration;
 import io.lightmq.core.door.Command;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.intake.Intake;
 import io.lightmq.core.intake.StageCommands;
@@ -11,6 +12,7 @@ import io.lightmq.core.selector.Selector;
 import io.lightmq.core.sessions.Consuming;
 import io.lightmq.core.sessions.PeerSession;
 import io.lightmq.core.sessions.Sessions;
+import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.Unforeseen;
 import io.lightmq.wire.entry.FaultCode;
@@ -22,12 +24,16 @@ public final class Commands {
   /** Room in the window that no single small record exceeds. */
   static final int SLACK_BYTES = 8 << 10;
 
+  /** The room for a command that is not to be carried out. */
+  static final long REFUSED = -1;
+
   private final Sessions sessions;
   private final Intake intake;
   private final StageCommands stages;
   private final Staging staging;
   private final Consuming consuming;
   private final Administration administration;
+  private final Counters counters;
   private final Unforeseen unforeseen;
   private @Nullable Refusal ended;
 
@@ -38,6 +44,7 @@ public final class Commands {
       Staging staging,
       Consuming consuming,
       Administration administration,
+      Counters counters,
       Unforeseen unforeseen) {
     this.sessions = sessions;
     this.intake = intake;
@@ -45,6 +52,7 @@ public final class Commands {
     this.staging = staging;
     this.consuming = consuming;
     this.administration = administration;
+    this.counters = counters;
     this.unforeseen = unforeseen;
   }
 
@@ -55,9 +63,24 @@ public final class Commands {
 
   /**
    * The bytes of journal that a command records at most; {@link Long#MAX_VALUE} for one that waits
-   * for all room there is.
+   * for all room there is. A command for which it cannot be told is refused.
+   *
+   * @return {@link #REFUSED} then
    */
   long roomFor(Command command) {
+    long before = unforeseen.changes();
+    try {
+      return bytesOf(command);
+    } catch (RuntimeException thrown) {
+      Refusal refusal = unforeseen.refusal(thrown, "the room for it", before);
+      command.release();
+      answer(command, refusal);
+      command.done();
+      return REFUSED;
+    }
+  }
+
+  private long bytesOf(Command command) {
     if (command instanceof Command.Acknowledge c) {
       return consuming.recordBytes(c);
     } else if (command instanceof Command.Return c && c.attempted()) {
@@ -76,6 +99,7 @@ public final class Commands {
 
   /** Carries a command out. */
   void execute(Command command) {
+    counters.count(Figure.COMMANDS);
     if (ended != null) {
       command.release();
       command.done();
@@ -95,13 +119,6 @@ public final class Commands {
     if (!(command instanceof Command.Sending)) {
       command.release();
     }
-    command.done();
-  }
-
-  /** Refuses a command that was not decided. */
-  void refuse(Command command, Refusal refusal) {
-    command.release();
-    answer(command, refusal);
     command.done();
   }
 

@@ -19,6 +19,7 @@ import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
+import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.SequenceRange;
@@ -29,7 +30,7 @@ import java.util.concurrent.Executor;
 
 /** Records what delivery decides, at the end of the turn and while there is room. */
 @OwnedBy("shard")
-final class DeliveryDecisions implements Decisions {
+final class DeliveryDecisions implements Decisions, TurnPart {
   /** What the record of one touch or give-up takes, at most. */
   private static final int DECISION_BYTES = 128;
 
@@ -91,7 +92,7 @@ final class DeliveryDecisions implements Decisions {
     recorder.guard().check();
     subscription.toNobody(lane, from, count);
     if (reason == Decisions.Reason.EXHAUSTED) {
-      deadLetters.exhausted(subscription, lane, from, count);
+      deadLetters.exhausted(subscription, lane, from, count, null);
     } else if (reason == Decisions.Reason.EXPIRED && DeadLetters.keepsExpired(subscription)) {
       deadLetters.expired(subscription, lane, from, count);
     } else {
@@ -174,9 +175,13 @@ final class DeliveryDecisions implements Decisions {
     consumed.clear();
   }
 
-  /** Whether nothing waits to be recorded. */
-  boolean isEmpty() {
-    return touches.isEmpty() && givenUp.isEmpty() && consumed.isEmpty() && settingAside.isEmpty();
+  /** Whether something waits for room to be recorded. */
+  @Override
+  public boolean waits() {
+    return !(touches.isEmpty()
+        && givenUp.isEmpty()
+        && consumed.isEmpty()
+        && settingAside.isEmpty());
   }
 
   /** Whether some consumers can have what was acknowledged without a record. */
@@ -189,11 +194,6 @@ final class DeliveryDecisions implements Decisions {
     while (!served.isEmpty()) {
       dispatcher.consumed(served.remove());
     }
-  }
-
-  /** A turn has ended. */
-  void endTurn() {
-    settingAside.endTurn();
   }
 
   private static void giveBack(Subscription subscription, List<SequenceRange> ranges) {

@@ -8,6 +8,7 @@ import io.lightmq.core.destination.GroupUse;
 import io.lightmq.core.destination.Location;
 import io.lightmq.core.destination.Overflow;
 import io.lightmq.core.destination.Subscription;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.moves.Delays;
 import io.lightmq.core.moves.Mover;
 import io.lightmq.core.runtime.OwnedBy;
@@ -43,9 +44,9 @@ final class MetricsTaker {
   private static final Map<Enum<?>, String> LOWER = new ConcurrentHashMap<>();
 
   /** The parts of an owner that are looked at. */
-  record Figures(
+  record Parts(
       Sessions sessions,
-      ShardRunner runner,
+      Appending appending,
       Mover mover,
       Withheld withheld,
       Delays delays,
@@ -56,7 +57,7 @@ final class MetricsTaker {
   private final CommandQueue queue;
   private final Window window;
   private final Overflow overflow;
-  private final Figures figures;
+  private final Parts parts;
   private final TurnTime time;
   private final Location location = new Location();
   private BrokerMetrics.DiskUse disk = new BrokerMetrics.DiskUse(0, 0);
@@ -70,13 +71,13 @@ final class MetricsTaker {
       CommandQueue queue,
       Window window,
       Overflow overflow,
-      Figures figures) {
+      Parts parts) {
     this.replica = replica;
     this.journal = journal;
     this.queue = queue;
     this.window = window;
     this.overflow = overflow;
-    this.figures = figures;
+    this.parts = parts;
     this.time = replica.member().time();
   }
 
@@ -123,7 +124,6 @@ final class MetricsTaker {
 
   private BrokerMetrics picture(Shown.Picture destinations) {
     DirectMemory memory = replica.member().memory();
-    Counters counters = replica.counters();
     Journal.Times times = journal.times();
     Checkpoints checkpoints = replica.checkpoints();
     long segmentBytes = 0;
@@ -134,7 +134,7 @@ final class MetricsTaker {
     return new BrokerMetrics(
         time.nanos(),
         new BrokerMetrics.Load(
-            figures.sessions().all().size(), queue.size(), figures.runner().paused()),
+            parts.sessions().all().size(), queue.size(), parts.appending().paused()),
         new BrokerMetrics.DirectUse(memory.total(), memory.usedByPurpose()),
         new BrokerMetrics.JournalUse(
             journal.usedBytes(),
@@ -157,29 +157,25 @@ final class MetricsTaker {
             overflow.files().count(),
             overflow.movedMessages(),
             overflow.failures()),
-        new BrokerMetrics.Totals(
-            counters.commands,
-            new BrokerMetrics.PublishedUse(counters.allMessages, counters.allBytes),
-            new BrokerMetrics.SettledUse(
-                counters.allAcknowledged, counters.allExpired, counters.allSuppressed),
-            new BrokerMetrics.DamageUse(
-                replica.rejectedSnapshots(), counters.damagedReads, damaged, counters.setAside),
-            time.steps(),
-            new BrokerMetrics.Moves(
-                counters.redelivered,
-                counters.deadLettered,
-                counters.moveFailures,
-                figures.mover().size(),
-                figures.mover().failing(),
-                figures.withheld().size(),
-                figures.delays().waiting()),
-            new BrokerMetrics.NamedUse(
-                figures.budget().used(),
-                figures.budget().limit(),
-                figures.budget().refused(),
-                counters.unforeseen)),
+        figures(),
         destinations.destinations(),
         destinations.others());
+  }
+
+  /** What was counted, and what is there now. */
+  private Map<Figure, Long> figures() {
+    Map<Figure, Long> all = replica.counters().figures();
+    all.put(Figure.DAMAGED_NOW, damaged);
+    all.put(Figure.REJECTED_SNAPSHOTS, (long) replica.rejectedSnapshots());
+    all.put(Figure.CLOCK_STEPS, time.steps());
+    all.put(Figure.MOVES, (long) parts.mover().size());
+    all.put(Figure.WAITING_MOVES, (long) parts.mover().failing());
+    all.put(Figure.WITHHELD, (long) parts.withheld().size());
+    all.put(Figure.DELAYED, (long) parts.delays().waiting());
+    all.put(Figure.NAMED_BYTES, parts.budget().used());
+    all.put(Figure.NAMED_LIMIT_BYTES, parts.budget().limit());
+    all.put(Figure.NAMED_REFUSED, parts.budget().refused());
+    return all;
   }
 
   /** How many destinations are shown one by one, and about as many subscriptions. */

@@ -13,16 +13,11 @@ import io.lightmq.core.admin.SubscriptionAdministration;
 import io.lightmq.core.admin.VerbTurns;
 import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.delivery.Beside;
-import io.lightmq.core.delivery.Consumer;
-import io.lightmq.core.delivery.Damage;
-import io.lightmq.core.delivery.Decisions;
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.delivery.EntryReads;
 import io.lightmq.core.delivery.Fetcher;
 import io.lightmq.core.destination.DestinationRules;
-import io.lightmq.core.destination.Lane;
 import io.lightmq.core.destination.Overflow;
-import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.intake.DelayedRuns;
 import io.lightmq.core.intake.HourRoom;
@@ -58,13 +53,11 @@ import io.lightmq.core.sessions.Settlements;
 import io.lightmq.core.sessions.Subscribing;
 import io.lightmq.core.sessions.Temporaries;
 import io.lightmq.core.sessions.Withheld;
-import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.BatchBuilder;
 import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.ShardState;
-import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.state.Unforeseen;
 import io.lightmq.core.storage.journal.Window;
@@ -72,10 +65,7 @@ import io.lightmq.core.storage.segment.Destaged;
 import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
-import io.lightmq.wire.entry.SequenceRange;
-import java.io.IOException;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -102,17 +92,15 @@ final class Owner {
   private final Dispatcher dispatcher;
   private final Sessions sessions;
   private final Placing placing;
-  private final Mover mover;
-  private final Withheld withheld;
   private final Delays delays;
   private final Intake intake;
-  private final Staging staging;
   private final Commands commands;
+  private final Appending appending;
+  private final Slices slices;
+  private final TurnTimers timers;
+  private final TurnOrder order;
   private final ShardRunner runner;
   private final MetricsTaker metrics;
-
-  /** In the order of their shares in a turn. */
-  private final List<TurnPart> parts;
 
   Owner(
       Replica replica,
@@ -150,6 +138,8 @@ final class Owner {
     Later later = new Later();
     this.dispatcher = new Dispatcher(window, fetcher, beside, later, state.guard());
     dispatcher.lease().asks(this::mayGive);
+    this.slices = new Slices(member.shard(), time, dispatcher);
+    this.timers = new TurnTimers(member.shard(), time, dispatcher, home::drain);
     recorder.touches(later);
     DestinationRules rules = settings.destinations().byPattern();
     Temporaries temporaries =
@@ -177,7 +167,7 @@ final class Owner {
                 settings, recorder, placing, subscribing, settlements, ready, counters, time));
     this.reads = new EntryReads(window, fetcher, later, state.guard());
     Matchings matchings = new Matchings(placing, beside, later::lookAgain);
-    this.mover =
+    Mover mover =
         new Mover(
             reads,
             new MoveRecords(landing, placing, later, time, later, matchings),
@@ -186,7 +176,7 @@ final class Owner {
             time,
             later::wake,
             unforeseen);
-    this.withheld = new Withheld(ready, time);
+    Withheld withheld = new Withheld(ready, time);
     SettingAside settingAside = new SettingAside(recorder, ready, counters, time);
     DeadLetters deadLetters =
         new DeadLetters(
@@ -209,10 +199,10 @@ final class Owner {
             recorder,
             unforeseen);
     landing.holders(delays::came);
-    Retries retries = new Retries(mover, subscribing, time, later::soon, unforeseen);
-    VerbTurns turns = new VerbTurns(later::soon, recorder, unforeseen);
+    Retries retries = new Retries(mover, subscribing, time, slices::add, unforeseen);
+    VerbTurns turns = new VerbTurns(slices::add, recorder, unforeseen);
     LetterScan scans = new LetterScan(reads, turns, unforeseen);
-    Janitor janitor = new Janitor(recorder, reads, later, time, later::soon, unforeseen);
+    Janitor janitor = new Janitor(recorder, reads, later, time, slices::add, unforeseen);
     Attempts attempts =
         new Attempts(
             recorder,
@@ -237,7 +227,7 @@ final class Owner {
             landing,
             attempts,
             time);
-    this.staging =
+    Staging staging =
         new Staging(
             settings,
             recorder,
@@ -264,6 +254,7 @@ final class Owner {
     this.intake =
         new Intake(
             sessions,
+            queue,
             time,
             receipts,
             new LoneRuns(placing, delayedRuns, matchings, landing, later, time),
@@ -302,39 +293,52 @@ final class Owner {
             new LinkAdministration(sessions, recorder, later, time, turns),
             new BranchAdministration(staging, recorder, later, time, turns));
     this.commands =
-        new Commands(sessions, intake, stages, staging, consuming, administration, unforeseen);
+        new Commands(
+            sessions, intake, stages, staging, consuming, administration, counters, unforeseen);
     DeliveryDecisions decisions =
         new DeliveryDecisions(
-            recorder, dispatcher, deadLetters, settingAside, ready, counters, time, later::soon);
+            recorder, dispatcher, deadLetters, settingAside, ready, counters, time, slices::add);
     later.decisions = decisions;
+    this.appending =
+        new Appending(
+            member, state, batch, recorder, decisions, ready, journal, journalEpoch, home);
+    later.appending = appending;
+    // The order is part of the behaviour: docs/internals/turn.md draws it.
+    this.order =
+        new TurnOrder(
+            settingAside,
+            intake,
+            sessions,
+            staging,
+            withheld, // what it frees may be moved
+            delays, // what is due is moved in the same turn
+            mover,
+            receipts,
+            janitor,
+            retries,
+            appending, // appends what all of these recorded
+            decisions,
+            new GivingOut(dispatcher, decisions, ready, appending),
+            new TurnOrder.Step("checkpoints", replica.checkpoints()::turn),
+            new TurnOrder.Step("overflow", () -> overflow.turn(time.nanos(), placing.diskFull())),
+            new TurnOrder.Step(
+                "effects", recorder::runTurnEffects), // answers that wait for no mark
+            new TurnOrder.Step("timers", this::setTimers),
+            slices,
+            new TurnOrder.Step("sifting", dispatcher::endTurn));
     this.runner =
         new ShardRunner(
-            new ShardRunner.Parts(
-                settings,
-                state,
-                time,
-                work,
-                ready,
-                counters,
-                batch,
-                recorder,
-                unforeseen,
-                dispatcher,
-                decisions,
-                placing,
-                overflow,
-                intake,
-                commands,
-                replica.checkpoints(),
-                List.of(withheld, delays, mover, receipts)),
-            queue,
-            journal,
-            window,
-            member.shard(),
             home,
-            journalEpoch);
+            member.shard(),
+            queue,
+            time,
+            work,
+            commands,
+            intake,
+            dispatcher,
+            appending,
+            order);
     later.runner = runner;
-    this.parts = List.of(sessions, delays, janitor, retries);
     replica
         .checkpoints()
         .led(
@@ -356,7 +360,7 @@ final class Owner {
             queue,
             window,
             overflow,
-            new MetricsTaker.Figures(sessions, runner, mover, withheld, delays, budget));
+            new MetricsTaker.Parts(sessions, appending, mover, withheld, delays, budget));
   }
 
   // ---- life ----
@@ -385,12 +389,17 @@ final class Owner {
   void stop(FaultCode code, String text) {
     replica.state().guard().check();
     giveUp(code, text);
-    runner.recordStop();
+    appending.recordStop();
   }
 
   /** Behind all that is applied, be it appended or not. */
   long appliedEnd() {
     return window.position();
+  }
+
+  /** How many batches were appended. */
+  long appendedBatches() {
+    return appending.appended();
   }
 
   /** Whether all that is applied is appended too. */
@@ -400,6 +409,10 @@ final class Owner {
 
   /** Nothing is given, answered or recorded any more. */
   void end() {
+    appending.close();
+    slices.end();
+    dispatcher.drop();
+    timers.cancel();
     runner.end();
   }
 
@@ -417,16 +430,17 @@ final class Owner {
     member.reads().execute(fetcher::close);
   }
 
+  private void setTimers() {
+    timers.set(order);
+  }
+
   private boolean mayGive() {
     long until = journal.mayGiveUntil();
     return until == Long.MAX_VALUE || until - member.time().nowNanos() > 0;
   }
 
   private void giveUp(FaultCode code, String text) {
-    staging.end();
-    runner.endSlices();
-    withheld.end();
-    mover.end();
+    order.end();
     for (PeerSession session : List.copyOf(sessions.all())) {
       sessions.dismiss(session, code, text);
     }
@@ -450,8 +464,8 @@ final class Owner {
 
   /** Once a second. */
   void tick() {
-    if (runner.isLeading()) { // nothing is recorded behind the record of an orderly stop
-      parts.forEach(TurnPart::tick);
+    if (appending.isLeading()) { // nothing is recorded behind the record of an orderly stop
+      order.tick();
     }
   }
 
@@ -497,7 +511,7 @@ final class Owner {
 
   /** Whether runs wait for memory. */
   boolean isHolding() {
-    return intake.isHolding();
+    return intake.waits();
   }
 
   ShardRunner runner() {
@@ -512,88 +526,13 @@ final class Owner {
     return placing;
   }
 
+  /** Who has a share in a turn, in which order. */
+  TurnOrder order() {
+    return order;
+  }
+
   /** What evaluating selectors costs. */
   Work work() {
     return work;
-  }
-
-  /** Stands for what is made last. */
-  private static final class Later implements Decisions, Admission, MoveRecords.ClientIds {
-    @Nullable ShardRunner runner;
-    @Nullable DeliveryDecisions decisions;
-    @Nullable Sessions sessions;
-
-    private ShardRunner runner() {
-      ShardRunner made = runner;
-      if (made == null) {
-        throw new IllegalStateException("the owner is not put together yet");
-      }
-      return made;
-    }
-
-    private DeliveryDecisions decisions() {
-      DeliveryDecisions made = decisions;
-      if (made == null) {
-        throw new IllegalStateException("the owner is not put together yet");
-      }
-      return made;
-    }
-
-    @Override
-    public @Nullable String clientId(long connectionId) {
-      return sessions == null ? null : sessions.clientId(connectionId);
-    }
-
-    void wake() {
-      runner().wakeSoon();
-    }
-
-    void lookAgain() {
-      runner().lookAgain();
-    }
-
-    void soon(Runnable task) {
-      runner().soon(task);
-    }
-
-    @Override
-    public boolean admit(long bytes, boolean publishes) {
-      return runner().admit(bytes, publishes);
-    }
-
-    @Override
-    public boolean admitSent(long bytes, boolean publishes) {
-      return runner().admitSent(bytes, publishes);
-    }
-
-    @Override
-    public void touch(Subscription subscription, int lane, long from, int count) {
-      decisions().touch(subscription, lane, from, count);
-    }
-
-    @Override
-    public void giveUp(Subscription subscription, int lane, long from, int count, Reason reason) {
-      decisions().giveUp(subscription, lane, from, count, reason);
-    }
-
-    @Override
-    public void consume(Consumer consumer, List<SequenceRange> ranges) {
-      decisions().consume(consumer, ranges);
-    }
-
-    @Override
-    public void goOnLater(Subscription subscription) {
-      decisions().goOnLater(subscription);
-    }
-
-    @Override
-    public boolean setAside(Subscription subscription, Lane lane, Damage damage) {
-      return decisions().setAside(subscription, lane, damage);
-    }
-
-    @Override
-    public void unreadable(Subscription subscription, IOException cause) {
-      decisions().unreadable(subscription, cause);
-    }
   }
 }

@@ -237,7 +237,7 @@ final class Shard implements ShardRunner.Home {
     boolean committed =
         pending == 0
             && leaving.hasAppendedAll()
-            && leaving.runner().batches() == doneBatches.get() - doneBefore;
+            && leaving.appendedBatches() == doneBatches.get() - doneBefore;
     leaving.drop(FaultCode.CLOSING, NOT_LEADING);
     owner = null;
     metrics = BrokerMetrics.NONE;
@@ -315,10 +315,9 @@ final class Shard implements ShardRunner.Home {
     return (leading == null || leading.hasAppendedAll()) && journal.written() >= journal.appended();
   }
 
-  /** The most steps that selectors took in one turn so far; a look for tests. */
-  long mostSelectorSteps() {
-    Owner leading = owner;
-    return leading == null ? 0 : leading.work().mostOfTurn();
+  /** Who decides here; null if this node does not lead. A look for tests. */
+  @Nullable Owner owner() {
+    return owner;
   }
 
   BrokerMetrics metrics() {

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import io.lightmq.core.delivery.Dispatcher;
 import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
+import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
 import java.util.ArrayDeque;
 
@@ -12,7 +13,7 @@ import java.util.ArrayDeque;
  * for each subscription that gives up thousands of messages.
  */
 @OwnedBy("shard")
-public final class Slices {
+final class Slices implements TurnPart {
   private final Loop loop;
   private final TurnTime time;
   private final Dispatcher dispatcher;
@@ -34,7 +35,8 @@ public final class Slices {
   }
 
   /** Sees to it that another turn has the next piece. */
-  void endTurn() {
+  @Override
+  public void turn() {
     if (begun || ended || waiting.isEmpty()) {
       return;
     }
@@ -51,7 +53,8 @@ public final class Slices {
   }
 
   /** Nothing goes on. */
-  void end() {
+  @Override
+  public void end() {
     ended = true;
     waiting.clear();
   }

@@ -5,7 +5,6 @@ import io.lightmq.core.runtime.Loop;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.state.TurnPart;
 import io.lightmq.core.state.TurnTime;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Wakes the shard when a pull, a wait, a move or a delayed message is due, at that very time. */
@@ -19,32 +18,23 @@ final class TurnTimers {
   private final Loop loop;
   private final TurnTime time;
   private final Dispatcher dispatcher;
-  private final List<TurnPart> parts;
   private final Runnable drain;
   private Loop.@Nullable Timer parkedTimer;
   private long parkedNanos = Long.MAX_VALUE;
   private Loop.@Nullable Timer dueTimer;
   private long dueMillis = Long.MAX_VALUE;
 
-  TurnTimers(
-      Loop loop, TurnTime time, Dispatcher dispatcher, List<TurnPart> parts, Runnable drain) {
+  TurnTimers(Loop loop, TurnTime time, Dispatcher dispatcher, Runnable drain) {
     this.loop = loop;
     this.time = time;
     this.dispatcher = dispatcher;
-    this.parts = parts;
     this.drain = drain;
   }
 
-  /** Sets them to what is due next; at the end of a turn. */
-  void set() {
-    long nanos = dispatcher.nextExpiryNanos();
-    long millis = Long.MAX_VALUE;
-    for (TurnPart part : parts) {
-      nanos = Math.min(nanos, part.nextNanos());
-      millis = Math.min(millis, part.nextMillis());
-    }
-    setDue(millis);
-    setParked(nanos);
+  /** Sets them to what the parts of an owner want next; at the end of a turn. */
+  void set(TurnPart parts) {
+    setDue(parts.nextMillis());
+    setParked(parts.nextNanos());
   }
 
   private void setParked(long next) {

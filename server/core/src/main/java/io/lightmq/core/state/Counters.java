@@ -1,6 +1,8 @@
 package io.lightmq.core.state;
 
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.runtime.OwnedBy;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -27,51 +29,54 @@ public final class Counters {
 
   private final Map<Long, Published> published = new HashMap<>();
   private final Map<Long, Map<Long, Settled>> settled = new HashMap<>();
-  public long commands;
-  public long allMessages;
-  public long allBytes;
-  public long allAcknowledged;
-  public long allExpired;
-  public long allSuppressed;
-  public long damagedReads;
+  private final long[] figures = new long[Figure.values().length];
 
-  /** Messages that were set aside since start. */
-  public long setAside;
+  /** Something happened once. */
+  public void count(Figure figure) {
+    figures[figure.ordinal()]++;
+  }
 
-  public long redelivered;
-  public long deadLettered;
-  public long moveFailures;
+  /** Something happened so often. */
+  public void count(Figure figure, long times) {
+    figures[figure.ordinal()] += times;
+  }
 
-  /** Exceptions that became refusals. */
-  public long unforeseen;
+  /** All that was counted; those that nothing counts are 0. */
+  public Map<Figure, Long> figures() {
+    Map<Figure, Long> all = new EnumMap<>(Figure.class);
+    for (Figure each : Figure.values()) {
+      all.put(each, figures[each.ordinal()]);
+    }
+    return all;
+  }
 
   public void published(long destinationId, long messages, long bytes, long nowMillis) {
     Published of = published.computeIfAbsent(destinationId, id -> new Published());
     of.messages += messages;
     of.bytes += bytes;
     of.newestMillis = nowMillis;
-    allMessages += messages;
-    allBytes += bytes;
+    count(Figure.PUBLISHED_MESSAGES, messages);
+    count(Figure.PUBLISHED_BYTES, bytes);
   }
 
   public void acknowledged(long destinationId, long subscriptionId, long messages) {
     settled(destinationId, subscriptionId).acknowledged += messages;
-    allAcknowledged += messages;
+    count(Figure.ACKNOWLEDGED, messages);
   }
 
   public void expired(long destinationId, long subscriptionId, long messages) {
     settled(destinationId, subscriptionId).expired += messages;
-    allExpired += messages;
+    count(Figure.EXPIRED, messages);
   }
 
   public void deadLettered(long destinationId, long subscriptionId) {
     settled(destinationId, subscriptionId).deadLettered++;
-    deadLettered++;
+    count(Figure.DEAD_LETTERS);
   }
 
   public void suppressed(long destinationId, long subscriptionId, long messages) {
     settled(destinationId, subscriptionId).suppressed += messages;
-    allSuppressed += messages;
+    count(Figure.SUPPRESSED, messages);
   }
 
   /** What came to a destination, to be looked at only; nothing is made for one that had nothing. */

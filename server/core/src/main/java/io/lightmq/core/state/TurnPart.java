@@ -5,7 +5,7 @@ import io.lightmq.core.runtime.OwnedBy;
 /** A part of an owner that has a share in each turn, or something to do at a time. */
 @OwnedBy("shard")
 public interface TurnPart {
-  /** Its share at the end of a turn, before what was recorded is appended. */
+  /** Its share at the end of each turn. */
   default void turn() {}
 
   /** Once a second. */
@@ -19,6 +19,11 @@ public interface TurnPart {
   /** The same by the broker's wall clock. */
   default long nextMillis() {
     return Long.MAX_VALUE;
+  }
+
+  /** Whether it waits for what may come without a mark or a time, such as room. */
+  default boolean waits() {
+    return false;
   }
 
   /** Gives up what it keeps: nobody leads any more, or the broker closes. */

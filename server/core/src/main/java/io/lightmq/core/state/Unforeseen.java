@@ -1,5 +1,6 @@
 package io.lightmq.core.state;
 
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.wire.entry.FaultCode;
@@ -58,7 +59,7 @@ public final class Unforeseen {
     if (recorder.changes() != changesBefore || bug instanceof RejectedExecutionException) {
       throw bug;
     }
-    counters.unforeseen++;
+    counters.count(Figure.UNFORESEEN);
     tell(bug, what);
     return new Refusal(
         FaultCode.BAD_REQUEST,

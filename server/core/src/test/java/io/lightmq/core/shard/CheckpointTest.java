@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.storage.segment.Destaged;
@@ -71,7 +72,7 @@ class CheckpointTest {
     h.disk.flip(newest, h.disk.contents(newest).length / 2, 3);
     h.open();
     h.loops.advance(2_000_000_000L);
-    assertThat(h.broker.metrics().totals().damage().rejectedSnapshots()).isEqualTo(1);
+    assertThat(h.broker.metrics().of(Figure.REJECTED_SNAPSHOTS)).isEqualTo(1);
     assertThat(h.broker.metrics().checkpoints().done()).isPositive();
     FakePeer reader = h.attach();
     h.consumer(reader, 1, QUEUE, Subscribe.QUEUE, null);

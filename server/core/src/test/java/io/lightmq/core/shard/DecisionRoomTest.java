@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -38,7 +39,7 @@ class DecisionRoomTest {
     }
     h.loops.advance(60_000 * MILLI);
     assertThat(h.broker.failure()).isNotDone();
-    assertThat(h.broker.metrics().totals().settled().expired()).isEqualTo(PAIRS);
+    assertThat(h.broker.metrics().of(Figure.EXPIRED)).isEqualTo(PAIRS);
     assertThat(h.broker.metrics().destinations().get(0).subscriptions().get(0).backlog().messages())
         .isEqualTo(PAIRS);
     h.close();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -93,7 +94,7 @@ class FileHandlesTest {
     h.loops.advance(20_000_000_000L);
     assertThat(reader.received).isEmpty();
     assertThat(h.broker.failure()).isNotDone();
-    assertThat(h.broker.metrics().totals().damage().reads()).isZero();
+    assertThat(h.broker.metrics().of(Figure.DAMAGED_READS)).isZero();
     h.disk.maxHandles(Integer.MAX_VALUE);
     h.loops.advance(1_000_000_000L);
     assertThat(reader.received).isNotEmpty();

@@ -3,6 +3,7 @@ package io.lightmq.core.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.sim.PairedLog;
 import io.lightmq.core.sim.SimulatedLoops;
 import io.lightmq.wire.entry.DestinationKind;
@@ -47,7 +48,7 @@ class FollowerDamageTest {
     assertThat(two.words.admin("damaged.list", Map.of()))
         .contains("\"destination\":\"orders\"")
         .contains("\"messages\":1}");
-    assertThat(two.words.broker.metrics().totals().damage().setAside()).isEqualTo(1);
+    assertThat(two.words.broker.metrics().of(Figure.SET_ASIDE)).isEqualTo(1);
     FakePeer other = two.words.attach();
     two.words.consumer(other, 1, QUEUE, Subscribe.QUEUE, null);
     while (!two.words.pull(other, 1, 20).isEmpty()) {

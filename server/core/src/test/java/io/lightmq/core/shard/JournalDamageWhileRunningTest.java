@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.DiskFile;
@@ -143,8 +144,8 @@ class JournalDamageWhileRunningTest {
     assertThat(h.broker.failure()).isNotDone();
     assertThat(h.broker.metrics().checkpoints().done()).isPositive();
     assertThat(h.broker.metrics().checkpoints().failed()).isZero();
-    assertThat(h.broker.metrics().totals().damage().setAside()).isEqualTo(1);
-    assertThat(h.broker.metrics().totals().damage().messages()).isEqualTo(1);
+    assertThat(h.broker.metrics().of(Figure.SET_ASIDE)).isEqualTo(1);
+    assertThat(h.broker.metrics().of(Figure.DAMAGED_NOW)).isEqualTo(1);
     String list = h.admin("damaged.list", Map.of());
     assertThat(list).contains("\"destination\":\"orders\"").contains("\"messages\":1}");
     h.crash(true);
@@ -173,7 +174,7 @@ class JournalDamageWhileRunningTest {
     badFile = "";
     checkpoint(3);
     assertThat(h.broker.metrics().checkpoints().done()).as("it came after all").isPositive();
-    assertThat(h.broker.metrics().totals().damage().setAside()).isZero();
+    assertThat(h.broker.metrics().of(Figure.SET_ASIDE)).isZero();
     int c = h.publish(peer, id, COUNT / RUN + 1, "m60-" + "x".repeat(300));
     assertThat(h.receipt(peer, c)).isEqualTo(FaultCode.OK);
     place = inJournal(60);
@@ -183,7 +184,7 @@ class JournalDamageWhileRunningTest {
     checkpoint(2 * Checkpoints.MOST_UNREAD);
     assertThat(h.broker.failure()).isNotDone();
     assertThat(h.broker.metrics().checkpoints().done()).isGreaterThan(done);
-    assertThat(h.broker.metrics().totals().damage().setAside()).isEqualTo(1);
+    assertThat(h.broker.metrics().of(Figure.SET_ASIDE)).isEqualTo(1);
     assertThat(drain()).isEqualTo(without());
   }
 
@@ -203,7 +204,7 @@ class JournalDamageWhileRunningTest {
     badFile = "";
     checkpoint(3);
     assertThat(h.broker.metrics().checkpoints().done()).isPositive();
-    assertThat(h.broker.metrics().totals().damage().setAside()).isZero();
+    assertThat(h.broker.metrics().of(Figure.SET_ASIDE)).isZero();
     assertThat(drain()).isEqualTo(without());
   }
 
@@ -221,7 +222,7 @@ class JournalDamageWhileRunningTest {
     }
     assertThat(h.broker.metrics().checkpoints().failed()).isGreaterThan(Checkpoints.MOST_UNREAD);
     assertThat(h.broker.metrics().checkpoints().done()).isZero();
-    assertThat(h.broker.metrics().totals().damage().setAside()).isZero();
+    assertThat(h.broker.metrics().of(Figure.SET_ASIDE)).isZero();
     badFile = "";
     journalIsClosedToUs = false;
     checkpoint(2);

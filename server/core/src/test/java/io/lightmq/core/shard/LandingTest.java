@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.intake.Landing;
 import io.lightmq.core.intake.Parcel;
 import io.lightmq.core.intake.Plan;
@@ -181,7 +182,7 @@ class LandingTest {
   }
 
   private long failures() {
-    return h.broker.metrics().totals().moves().failed();
+    return h.broker.metrics().of(Figure.FAILED_MOVES);
   }
 
   @ParameterizedTest

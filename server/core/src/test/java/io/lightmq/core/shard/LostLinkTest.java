@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -90,7 +91,7 @@ class LostLinkTest {
       lose();
     }
     assertThat(connectAndPull(LINK, 5).get(0).text()).isEqualTo("m0");
-    assertThat(h.broker.metrics().totals().moves().deadLettered()).isZero();
+    assertThat(h.broker.metrics().of(Figure.DEAD_LETTERS)).isZero();
     h.crash(true);
     h.open();
     assertThat(connectAndPull(LINK, 5).get(0).text()).isEqualTo("m0");
@@ -118,7 +119,7 @@ class LostLinkTest {
     begin(connectAndPull(LINK, 1).get(0));
     lose();
     h.loops.advance(55_000_000_000L);
-    assertThat(h.broker.metrics().totals().moves().deadLettered()).isZero();
+    assertThat(h.broker.metrics().of(Figure.DEAD_LETTERS)).isZero();
     h.loops.advance(10_000_000_000L);
     assertThat(h.admin("destination.show", Map.of("name", "DLQ"))).contains("\"backlog\":1,");
   }
@@ -131,7 +132,7 @@ class LostLinkTest {
     lose();
     assertThat(connectAndPull(new UUID(6, 6), 1).get(0).text()).isEqualTo("m1");
     assertThat(connectAndPull(LINK, 1).get(0).text()).isEqualTo("m0");
-    assertThat(h.broker.metrics().totals().moves().deadLettered()).isZero();
+    assertThat(h.broker.metrics().of(Figure.DEAD_LETTERS)).isZero();
   }
 
   @Test

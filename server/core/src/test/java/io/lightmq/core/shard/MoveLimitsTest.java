@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
@@ -92,12 +93,12 @@ class MoveLimitsTest {
     assertThat(h.pull(consuming(h, OTHER), 1, 10)).extracting(Received::text).contains("due");
     assertThat(show(h, EXPIRED)).contains("\"backlog\":300");
     assertThat(show(h, SHORT)).contains("\"backlog\":" + 16 * 4_096);
-    assertThat(h.broker.metrics().totals().moves().waiting()).isEqualTo(16 * 4_096);
+    assertThat(h.broker.metrics().of(Figure.WAITING_MOVES)).isEqualTo(16 * 4_096);
     set(h, "short", "expiry", "expired");
     h.loops.advance(70 * SECOND);
     assertThat(show(h, SHORT)).contains("\"backlog\":0");
     assertThat(show(h, EXPIRED)).contains("\"backlog\":" + (300 + 16 * 4_096));
-    assertThat(h.broker.metrics().totals().moves().waiting()).isZero();
+    assertThat(h.broker.metrics().of(Figure.WAITING_MOVES)).isZero();
     h.close();
   }
 
@@ -149,7 +150,7 @@ class MoveLimitsTest {
     h.loops.advance(30 * SECOND);
     assertThat(show(h, SHORT)).contains("\"backlog\":0");
     assertThat(show(h, EXPIRED)).contains("\"backlog\":" + count);
-    assertThat(h.broker.metrics().totals().moves().failed()).isZero();
+    assertThat(h.broker.metrics().of(Figure.FAILED_MOVES)).isZero();
     h.crash(true);
     h.open();
     assertThat(show(h, EXPIRED)).contains("\"backlog\":" + count);

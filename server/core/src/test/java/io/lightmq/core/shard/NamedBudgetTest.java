@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lightmq.core.destination.NamedHeap;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.sessions.NamedBudget;
 import io.lightmq.wire.entry.DestinationKind;
@@ -35,9 +36,9 @@ class NamedBudgetTest {
     return h.attach(new UUID(9, 9), 1, 1, "me");
   }
 
-  private BrokerMetrics.NamedUse named() {
+  private long named(Figure figure) {
     h.loops.advance(3_000_000_000L);
-    return h.broker.metrics().totals().named();
+    return h.broker.metrics().of(figure);
   }
 
   private static DestinationName queue(int i) {
@@ -78,10 +79,10 @@ class NamedBudgetTest {
     assertThat(made).isBetween(350, 420);
     assertRefused(
         producer(peer, queue(made)), "queue queue." + made, "of 917504", "memory.named-state");
-    assertThat(named().refused()).isEqualTo(2);
+    assertThat(named(Figure.NAMED_REFUSED)).isEqualTo(2);
     long id = ((Peer.Reply.ProducerAttached) producer(peer, queue(0))).destinationId();
     assertThat(h.receipt(peer, h.publish(peer, id, 1, "x"))).isEqualTo(FaultCode.LIMIT_REACHED);
-    assertThat(named().refused()).as("planned in vain, and told").isEqualTo(3);
+    assertThat(named(Figure.NAMED_REFUSED)).as("planned in vain, and told").isEqualTo(3);
     FakePeer other = h.attach();
     for (int i = 1; i <= 4; i++) {
       h.admin("destination.delete", Map.of("name", "queue." + i));
@@ -193,20 +194,20 @@ class NamedBudgetTest {
     }
     h.admin("destination.delete", Map.of("name", "queue.7", "force", "true"));
     h.broker.submit(new Command.Detach(peer, false));
-    long before = named().bytes();
+    long before = named(Figure.NAMED_BYTES);
     assertThat(before).isGreaterThan(50L * (NamedHeap.DESTINATION + 2 * NamedHeap.SUBSCRIPTION));
     h.crash(false);
     h.open();
-    assertThat(named().bytes()).isEqualTo(before);
+    assertThat(named(Figure.NAMED_BYTES)).isEqualTo(before);
     h.close();
     h.open();
-    assertThat(named().bytes()).isEqualTo(before);
+    assertThat(named(Figure.NAMED_BYTES)).isEqualTo(before);
   }
 
   @Test
   void oneConnectionHasAQuarterForWhatEndsWithIt() throws Exception {
     FakePeer peer = start(MIB);
-    long before = named().bytes();
+    long before = named(Figure.NAMED_BYTES);
     List<DestinationName> made = new ArrayList<>();
     Peer.Reply last = temporary(peer);
     while (last instanceof Peer.Reply.TemporaryCreated created) {
@@ -223,7 +224,7 @@ class NamedBudgetTest {
       h.broker.submit(new Command.DeleteTemporary(peer, c, each));
       assertThat(h.reply(peer, c)).isInstanceOf(Peer.Reply.Ok.class);
     }
-    assertThat(named().bytes()).isEqualTo(before);
+    assertThat(named(Figure.NAMED_BYTES)).isEqualTo(before);
     Peer.Reply consumer = h.tryConsumer(peer, 1, TOPIC, Subscribe.PLAIN, null);
     for (int id = 2; id < 200 && consumer instanceof Peer.Reply.ConsumerAttached; id++) {
       consumer = h.tryConsumer(peer, id, TOPIC, Subscribe.PLAIN, null);
@@ -247,7 +248,7 @@ class NamedBudgetTest {
     FakePeer peer = start(8 * MIB);
     h.producer(peer, queue(1));
     h.producer(peer, TOPIC);
-    long before = named().bytes();
+    long before = named(Figure.NAMED_BYTES);
     FakePeer other = h.attach(new UUID(8, 8), 1, 1, "other");
     for (int i = 0; i < 100; i += 4) {
       h.consumer(other, i, queue(1), Subscribe.QUEUE, null);
@@ -255,13 +256,13 @@ class NamedBudgetTest {
       h.consumer(other, i + 2, TOPIC, Subscribe.SHARED, "shared " + i % 3);
       h.consumer(other, i + 3, queue(1), Subscribe.BROWSE, null);
     }
-    assertThat(named().bytes() - before)
+    assertThat(named(Figure.NAMED_BYTES) - before)
         .isGreaterThan(100L * NamedBudget.CONSUMER + 25L * NamedHeap.SUBSCRIPTION);
     for (int i = 0; i < 20; i++) {
       h.broker.submit(new Command.DetachConsumer(other, h.nextCorrelation(), i));
     }
     h.broker.submit(new Command.Detach(other, true));
-    assertThat(named().bytes()).isEqualTo(before);
+    assertThat(named(Figure.NAMED_BYTES)).isEqualTo(before);
   }
 
   @Test
@@ -283,13 +284,13 @@ class NamedBudgetTest {
     assertThat(full.disconnects.get(0)).startsWith("LIMIT_REACHED").contains("of 1048576 ");
     h.close();
     h.open();
-    assertThat(named().bytes()).isLessThanOrEqualTo(MIB);
+    assertThat(named(Figure.NAMED_BYTES)).isLessThanOrEqualTo(MIB);
   }
 
   @Test
   void temporaryQueuesOfALongConnectionLeaveNothing() throws Exception {
     FakePeer peer = start(MIB);
-    long before = named().bytes();
+    long before = named(Figure.NAMED_BYTES);
     for (int i = 0; i < 2_000; i++) {
       DestinationName name = ((Peer.Reply.TemporaryCreated) temporary(peer)).destination();
       h.consumer(peer, i, name, Subscribe.QUEUE, null);
@@ -298,6 +299,6 @@ class NamedBudgetTest {
       h.broker.submit(new Command.DeleteTemporary(peer, c, name));
       assertThat(h.reply(peer, c)).isInstanceOf(Peer.Reply.Ok.class);
     }
-    assertThat(named().bytes()).isEqualTo(before);
+    assertThat(named(Figure.NAMED_BYTES)).isEqualTo(before);
   }
 }

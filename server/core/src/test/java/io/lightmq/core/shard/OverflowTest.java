@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.sim.FaultyDisk;
 import io.lightmq.core.storage.DiskFile;
@@ -320,7 +321,7 @@ class OverflowTest {
     assertThat(h.admin("damaged.drop", Map.of())).contains("\"dropped\":1");
     h.loops.advance(2_000_000_000L);
     assertThat(h.broker.metrics().overflow().bytes()).as("nothing keeps a file").isZero();
-    assertThat(h.broker.metrics().totals().damage().reads()).isPositive();
+    assertThat(h.broker.metrics().of(Figure.DAMAGED_READS)).isPositive();
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.lightmq.core.destination.UnloggedLane;
 import io.lightmq.core.destination.UnloggedStore;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.intake.SettingAside;
 import io.lightmq.core.record.BatchBytes;
@@ -209,7 +210,7 @@ class SetAsideBoundsTest {
     for (int i = 0; i < messages / 2; i++) {
       find(rig, first + 2L * i);
       assertThat(rig.aside().recordNext((bytes, publishes) -> true)).isTrue();
-      rig.aside().endTurn();
+      rig.aside().turn();
     }
     assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
     assertThat(rig.named().asideRanges(true)).isZero();
@@ -233,7 +234,7 @@ class SetAsideBoundsTest {
       while (!rig.aside().isEmpty() && rig.aside().recordNext((bytes, publishes) -> true)) {}
       int inTurn = rig.named().asideRanges(false) - before;
       assertThat(inTurn).isBetween(1, SettingAside.TURN_RANGES / subscriptions + 1);
-      rig.aside().endTurn();
+      rig.aside().turn();
       turns++;
     }
     assertThat(turns).isGreaterThan(3);
@@ -260,7 +261,7 @@ class SetAsideBoundsTest {
     int before = held(rig, first, messages);
     while (!rig.aside().isEmpty()) {
       while (!rig.aside().isEmpty() && rig.aside().recordNext((bytes, publishes) -> true)) {}
-      rig.aside().endTurn();
+      rig.aside().turn();
       int after = held(rig, first, messages);
       assertThat(after - before).as("in one turn").isBetween(0, most);
       before = after;
@@ -281,7 +282,7 @@ class SetAsideBoundsTest {
     assertThat(held(rig, first, messages)).as("in the checkpoint's turn").isZero();
     recordAll(rig, first, messages, SettingAside.TURN_RANGES);
     assertThat(held(rig, first, messages)).isEqualTo(messages / 2 * subscriptions);
-    assertThat(rig.counters().setAside).isEqualTo(messages / 2);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(messages / 2);
   }
 
   @Test
@@ -297,7 +298,7 @@ class SetAsideBoundsTest {
     rig.aside().damaged(List.of(told(rig, first, first + messages - 1)));
     recordAll(rig, first, messages, SettingAside.TURN_RANGES);
     assertThat(held(rig, first, messages)).isEqualTo(messages * subscriptions);
-    assertThat(rig.counters().setAside).isEqualTo(messages);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(messages);
   }
 
   @Test
@@ -310,7 +311,7 @@ class SetAsideBoundsTest {
     }
     rig.aside().damaged(List.of(told(rig, first + 1, first + 5)));
     recordAll(rig, first, 10, SettingAside.TURN_RANGES);
-    assertThat(rig.counters().setAside).isEqualTo(5);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(5);
     assertThat(rig.queue().damaged().count()).isEqualTo(5);
     assertThat(held(rig, first, 10)).isEqualTo(15);
   }
@@ -329,7 +330,7 @@ class SetAsideBoundsTest {
     find(rig, beyond);
     recordAll(rig, beyond, 5, SettingAside.TURN_RANGES);
     assertThat(held(rig, beyond, 5)).isEqualTo(2);
-    assertThat(rig.counters().setAside).isEqualTo(1);
+    assertThat(rig.counters().figures().get(Figure.SET_ASIDE)).isEqualTo(1);
     assertThat(rig.named().asideRanges(false)).isEqualTo(SettingAside.MAX_UNLOGGED_RANGES);
   }
 }

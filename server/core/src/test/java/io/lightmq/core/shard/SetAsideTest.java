@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.core.sim.FaultyDisk;
@@ -169,8 +170,8 @@ class SetAsideTest {
     String list = damaged("list");
     assertThat(list).contains("\"destination\":\"orders\"").contains("\"messages\":1}");
     h.loops.advance(2_000_000_000L);
-    assertThat(h.broker.metrics().totals().damage().messages()).isEqualTo(1);
-    assertThat(h.broker.metrics().totals().damage().setAside()).isEqualTo(1);
+    assertThat(h.broker.metrics().of(Figure.DAMAGED_NOW)).isEqualTo(1);
+    assertThat(h.broker.metrics().of(Figure.SET_ASIDE)).isEqualTo(1);
     h.crash(true);
     h.open();
     assertThat(damaged("list")).isEqualTo(list);
@@ -463,7 +464,7 @@ class SetAsideTest {
         .contains("\"backlog\":1,")
         .contains("\"damaged\":1");
     assertThat(h.admin("destination.show", Map.of("name", "DLQ"))).contains("\"backlog\":59,");
-    assertThat(h.broker.metrics().totals().moves().waiting()).isZero();
+    assertThat(h.broker.metrics().of(Figure.WAITING_MOVES)).isZero();
   }
 
   @Test

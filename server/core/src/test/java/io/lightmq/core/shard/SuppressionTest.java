@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Command.Subscribe;
+import io.lightmq.core.door.Figure;
 import io.lightmq.core.door.Peer;
 import io.lightmq.core.shard.FakePeer.Received;
 import io.lightmq.wire.entry.DestinationKind;
@@ -99,7 +100,7 @@ class SuppressionTest {
     assertThat(use().backlog().messages()).isZero();
     assertThat(use().settled().suppressed()).isEqualTo(2);
     assertThat(use().settled().acknowledged()).isEqualTo(3);
-    assertThat(h.broker.metrics().totals().settled().suppressed()).isEqualTo(2);
+    assertThat(h.broker.metrics().of(Figure.SUPPRESSED)).isEqualTo(2);
   }
 
   @Test
