@@ -301,6 +301,9 @@ public final class Staging {
                 + " broker");
       }
     }
+    if (known != null) {
+      transactions.checkThere(known);
+    }
     long id = stage(session, link, name, known, Transactions.Part.of(command));
     landing.record(link.id(), command.number(), List.of(new Prepared(id, time.millis())));
     leaveLinks(id);

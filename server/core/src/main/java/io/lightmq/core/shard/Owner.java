@@ -10,6 +10,7 @@ import io.lightmq.core.admin.DestinationReport;
 import io.lightmq.core.admin.LetterScan;
 import io.lightmq.core.admin.LinkAdministration;
 import io.lightmq.core.admin.SubscriptionAdministration;
+import io.lightmq.core.admin.TouchedBranches;
 import io.lightmq.core.admin.VerbTurns;
 import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.delivery.Beside;
@@ -285,6 +286,7 @@ final class Owner {
             counters,
             attempts,
             settings.maxBatchBytes());
+    TouchedBranches rollBacks = new TouchedBranches(staging, later);
     Administration administration =
         new Administration(
             new DestinationAdministration(
@@ -293,14 +295,16 @@ final class Owner {
                 subscribing,
                 withheld,
                 ready,
+                rollBacks,
+                turns,
                 new DestinationReport(state, counters, delays),
                 settings.maxBatchBytes()),
             new DeadLetterAdministration(settings, state, scans, retries, time),
             new DelayAdministration(delays, scans, recorder, later, time, turns),
             new DamagedAdministration(delays, recorder, later, ready, turns),
-            new SubscriptionAdministration(recorder, subscribing),
+            new SubscriptionAdministration(recorder, subscribing, rollBacks, turns),
             new LinkAdministration(sessions, recorder, later, time, turns),
-            new BranchAdministration(staging, recorder, later, time, turns));
+            new BranchAdministration(staging, rollBacks, recorder, time, turns));
     this.commands =
         new Commands(sessions, intake, stages, staging, consuming, administration, unforeseen);
     DeliveryDecisions decisions =

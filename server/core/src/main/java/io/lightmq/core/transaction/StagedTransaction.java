@@ -98,6 +98,26 @@ public final class StagedTransaction {
     return Collections.unmodifiableCollection(held.values());
   }
 
+  /** Whether it acknowledges in a subscription. */
+  public boolean touches(Subscription subscription) {
+    return held.containsKey(subscription);
+  }
+
+  /** Whether it sends to a destination, or acknowledges in one of its subscriptions. */
+  public boolean touches(Destination destination) {
+    for (StagedQueue queue : queues.values()) {
+      if (queue.destinationId() == destination.id()) {
+        return true;
+      }
+    }
+    for (Subscription each : held.keySet()) {
+      if (each.destination() == destination) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** How many messages are staged of it. */
   public long messages() {
     return amounts.values().stream().mapToLong(Amount::messages).sum();

@@ -1,5 +1,6 @@
 package io.lightmq.core.transaction;
 
+import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.HeldMessages;
 import io.lightmq.core.destination.LaneSequences;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The transactions of which a shard keeps something before they are committed. */
@@ -111,6 +113,23 @@ public final class StagedTransactions {
   public int toldOf(String user) {
     guard.check();
     return told.getOrDefault(user, Collections.emptyNavigableMap()).size();
+  }
+
+  /** The prepared ones that send to a destination, or acknowledge in one of its subscriptions. */
+  public List<StagedTransaction> preparedTouching(Destination destination) {
+    return prepared(each -> each.touches(destination));
+  }
+
+  /** The prepared ones that acknowledge in a subscription. */
+  public List<StagedTransaction> preparedTouching(Subscription subscription) {
+    return prepared(each -> each.touches(subscription));
+  }
+
+  private List<StagedTransaction> prepared(Predicate<StagedTransaction> which) {
+    guard.check();
+    return prepared == 0
+        ? List.of()
+        : byId.values().stream().filter(each -> each.isPrepared() && which.test(each)).toList();
   }
 
   /** What the entries take that are staged of all of them. */
