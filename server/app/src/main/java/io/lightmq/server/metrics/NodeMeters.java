@@ -123,6 +123,30 @@ public final class NodeMeters implements AutoCloseable {
         "lightmq.clock.steps",
         "Jumps of the machine's time, which the broker's follows slowly.",
         now -> now.broker().totals().clockSteps());
+    gauge(
+        "lightmq.staged.transactions",
+        "Transactions of which the broker keeps something and that are not prepared.",
+        now -> now.broker().totals().staged().open());
+    gauge(
+        "lightmq.staged.bytes",
+        "Bytes of the messages that transactions have sent and not committed.",
+        now -> now.broker().totals().staged().bytes());
+    gauge(
+        "lightmq.prepared.branches",
+        "Branches of distributed transactions that wait for their decision.",
+        now -> now.broker().totals().staged().prepared());
+    gauge(
+        "lightmq.prepared.oldest.seconds",
+        "How long the oldest of them has been prepared.",
+        now -> now.broker().totals().staged().oldestMillis() / 1_000.0);
+    gauge(
+        "lightmq.prepared.overdue",
+        "Branches that have been prepared for longer than xa.prepared-alarm-millis.",
+        now -> now.broker().totals().staged().overdue());
+    gauge(
+        "lightmq.heuristic.branches",
+        "Branches that an administrator has decided and nobody has forgotten.",
+        now -> now.broker().totals().staged().decided());
     counter(
         "lightmq.redelivered",
         "Failed attempts to process a message.",

@@ -112,7 +112,7 @@ public final class BranchAdministration {
 
   private JsonWriter show(StagedTransaction each, JsonWriter json) {
     BranchState branchState = each.branchState();
-    json.text("branch", nameOf(each))
+    json.text("branch", each.shownName())
         .text("owner", each.user() == null ? "" : each.user())
         .text("state", branchState == null ? "" : wordOf(branchState))
         .number("ageSeconds", Math.max(0, time.millis() - each.preparedMillis()) / 1_000)
@@ -120,12 +120,6 @@ public final class BranchAdministration {
         .number("bytes", each.bytes())
         .number("acknowledges", each.heldCount());
     return json;
-  }
-
-  private static String nameOf(StagedTransaction transaction) {
-    return transaction.name() instanceof TransactionName.OfUser branch
-        ? branch.xid().toString()
-        : String.valueOf(transaction.id());
   }
 
   private static String wordOf(BranchState branchState) {

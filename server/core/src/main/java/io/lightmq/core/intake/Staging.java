@@ -88,7 +88,7 @@ public final class Staging {
       Admission admission,
       TurnTime time) {
     this.state = recorder.state();
-    this.limits = new StagingLimits(settings.limits().maxStagedBytes(), state.transactions());
+    this.limits = new StagingLimits(settings, state);
     this.recorder = recorder;
     this.sessions = sessions;
     this.transactions = transactions;
@@ -97,6 +97,12 @@ public final class Staging {
     this.attempts = attempts;
     this.admission = admission;
     this.time = time;
+  }
+
+  /** So much of the disk is free. */
+  public void sawDisk(long usableBytes) {
+    state.guard().check();
+    limits.sawDisk(usableBytes);
   }
 
   private StagedTransactions all() {
@@ -162,7 +168,8 @@ public final class Staging {
       TransactionName name,
       @Nullable StagedTransaction known,
       Transactions.Part part) {
-    limits.check(partsOf.getOrDefault(link.id(), Set.of()).size(), known, part);
+    limits.check(
+        session.peer().userName(), partsOf.getOrDefault(link.id(), Set.of()).size(), known, part);
     long id = known == null ? all().nextId() : known.id();
     int unlogged = (int) state.unloggedIds();
     Plan plan =
@@ -386,7 +393,7 @@ public final class Staging {
           "a branch of this name is prepared or decided; a decision ends it");
     }
     if (known != null) {
-      drop(known, session, true, null);
+      drop(known, session, command.attempted(), null);
     }
     recorder.atTurnEnd(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
   }

@@ -1,6 +1,5 @@
 package io.lightmq.core.sessions;
 
-import io.lightmq.core.record.TransactionName;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.wire.entry.FaultCode;
@@ -46,8 +45,6 @@ public final class PreparedUse {
   }
 
   private static String name(StagedTransaction branch) {
-    return branch.name() instanceof TransactionName.OfUser name
-        ? name.xid() + " of user " + Printable.of(name.user())
-        : "transaction " + branch.id();
+    return branch.shownName() + " of user " + Printable.of(branch.user());
   }
 }

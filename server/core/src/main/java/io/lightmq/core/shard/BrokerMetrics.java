@@ -1,5 +1,6 @@
 package io.lightmq.core.shard;
 
+import io.lightmq.core.transaction.StagedUse;
 import io.lightmq.wire.entry.DestinationName;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +42,8 @@ public record BrokerMetrics(
               new DamageUse(0, 0, 0, 0),
               0,
               new Moves(0, 0, 0, 0, 0, 0, 0),
-              new NamedUse(0, 0, 0, 0)),
+              new NamedUse(0, 0, 0, 0),
+              StagedUse.NONE),
           List.of(),
           OtherUse.NONE);
 
@@ -125,7 +127,8 @@ public record BrokerMetrics(
       DamageUse damage,
       long clockSteps,
       Moves moves,
-      NamedUse named) {}
+      NamedUse named,
+      StagedUse staged) {}
 
   /** Messages taken since start, and the bytes of their entries. */
   public record PublishedUse(long messages, long bytes) {}

@@ -177,7 +177,11 @@ final class MetricsTaker {
                 figures.budget().used(),
                 figures.budget().limit(),
                 figures.budget().refused(),
-                counters.unforeseen)),
+                counters.unforeseen),
+            replica
+                .state()
+                .transactions()
+                .use(time.millis(), replica.member().settings().intervals().preparedAlarmMillis())),
         destinations.destinations(),
         destinations.others());
   }

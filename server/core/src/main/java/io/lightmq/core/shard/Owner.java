@@ -33,6 +33,7 @@ import io.lightmq.core.intake.LateSelecting;
 import io.lightmq.core.intake.LoneRuns;
 import io.lightmq.core.intake.Matchings;
 import io.lightmq.core.intake.Placing;
+import io.lightmq.core.intake.PreparedAlarm;
 import io.lightmq.core.intake.Receipts;
 import io.lightmq.core.intake.Selecting;
 import io.lightmq.core.intake.SettingAside;
@@ -77,8 +78,6 @@ import io.lightmq.wire.entry.SequenceRange;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What decides for a shard while this node leads: sessions, delivery, intake, moves, delays and
@@ -88,7 +87,6 @@ import org.slf4j.LoggerFactory;
  */
 @OwnedBy("shard")
 final class Owner {
-  private static final Logger log = LoggerFactory.getLogger(Owner.class);
 
   private final Replica replica;
   private final Member member;
@@ -338,7 +336,8 @@ final class Owner {
             home,
             journalEpoch);
     later.runner = runner;
-    this.parts = List.of(sessions, delays, janitor, retries);
+    PreparedAlarm alarm = new PreparedAlarm(settings, state, time);
+    this.parts = List.of(sessions, delays, janitor, retries, alarm);
     replica
         .checkpoints()
         .led(
@@ -459,28 +458,10 @@ final class Owner {
     }
   }
 
-  /** So much room is on the disk: refuses persistent messages while it is too little. */
+  /** So much room is on the disk. */
   void sawDisk(BrokerMetrics.DiskUse use) {
-    Checkpoints checkpoints = replica.checkpoints();
-    long least = member.settings().disk().minFreeBytes();
-    boolean full = use.usableBytes() < least || checkpoints.outOfRoom();
-    if (full != placing.diskFull()) {
-      log.warn(
-          "{} bytes are free, the limit is {}{}: persistent messages are {}",
-          use.usableBytes(),
-          least,
-          checkpoints.outOfRoom() ? ", and a checkpoint found no room" : "",
-          full ? "refused" : "taken again");
-    }
-    if (full) {
-      checkpoints.lookForDeadBytes(
-          dead -> {
-            if (dead > least / 8) {
-              checkpoints.want();
-            }
-          });
-    }
-    placing.diskFull(full);
+    new DiskGuard(member.settings().disk().minFreeBytes(), replica.checkpoints())
+        .saw(use.usableBytes(), placing, staging);
     metrics.disk(use);
   }
 

@@ -78,6 +78,13 @@ public final class StagedTransaction {
     return name;
   }
 
+  /** What administrators call it: the branch id, or the id of a local transaction. */
+  public String shownName() {
+    return name instanceof TransactionName.OfUser branch
+        ? branch.xid().toString()
+        : String.valueOf(id);
+  }
+
   /** The lowest id that no durable subscription had when it began: what is lower was asked. */
   public long subscriptionsBelow() {
     return subscriptionsBelow;

@@ -132,9 +132,42 @@ public final class StagedTransactions {
         : byId.values().stream().filter(each -> each.isPrepared() && which.test(each)).toList();
   }
 
+  /** What is staged for a destination. */
+  public StagedTransaction.Amount stagedFor(Destination destination) {
+    guard.check();
+    StagedTransaction.Amount all = StagedTransaction.Amount.NONE;
+    for (StagedTransaction each : byId.values()) {
+      for (StagedQueue queue : each.queues()) {
+        if (queue.destinationId() == destination.id()) {
+          StagedTransaction.Amount own = each.amount(queue);
+          all = all.and(own.messages(), own.bytes());
+        }
+      }
+    }
+    return all;
+  }
+
   /** What the entries take that are staged of all of them. */
   public long bytes() {
     return bytes;
+  }
+
+  /**
+   * How much there is.
+   *
+   * @param nowMillis by the broker's clock
+   * @param alarmMillis for so long a branch may be prepared
+   */
+  public StagedUse use(long nowMillis, long alarmMillis) {
+    guard.check();
+    long oldest = 0;
+    int overdue = 0;
+    for (StagedTransaction each : prepared == 0 ? List.<StagedTransaction>of() : byId.values()) {
+      long age = each.isPrepared() ? Math.max(0, nowMillis - each.preparedMillis()) : 0;
+      oldest = Math.max(oldest, age);
+      overdue += age > alarmMillis ? 1 : 0;
+    }
+    return new StagedUse(open(), prepared, decided, bytes, oldest, overdue);
   }
 
   // ---- apply ----
