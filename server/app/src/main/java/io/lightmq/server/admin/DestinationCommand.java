@@ -101,7 +101,12 @@ public final class DestinationCommand extends VerbCommand {
   int delete(
       @Mixin BrokerOptions broker,
       @Mixin Which which,
-      @Option(names = "--force", description = "also while consumers are attached") boolean force) {
+      @Option(
+              names = "--force",
+              description =
+                  "also while consumers are attached, or prepared branches touch it: these are"
+                      + " rolled back")
+          boolean force) {
     return broker.run("destination.delete", which.arguments().with("force", force));
   }
 

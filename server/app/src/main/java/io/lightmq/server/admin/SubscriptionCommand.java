@@ -47,7 +47,12 @@ public final class SubscriptionCommand extends VerbCommand {
               paramLabel = "ID",
               description = "its client id; left out for a shared one that has none")
           @Nullable String clientId,
-      @Option(names = "--force", description = "also while consumers are attached") boolean force) {
+      @Option(
+              names = "--force",
+              description =
+                  "also while consumers are attached, or prepared branches touch it: these are"
+                      + " rolled back")
+          boolean force) {
     return broker.run(
         "subscription.delete",
         new Arguments()

@@ -247,7 +247,13 @@ public record ServerConfig(
                   journal.maxUnforcedBytes(),
                   longest));
     }
-    return new Limits(sizes.maxMessageBytes(), sizes.maxTransactionBytes());
+    long staged =
+        from.longBytes(
+            "limits.staged-transaction",
+            Limits.defaults().maxStagedBytes(),
+            sizes.maxTransactionBytes(),
+            1L << 50);
+    return new Limits(sizes.maxMessageBytes(), sizes.maxTransactionBytes(), staged);
   }
 
   private static Intervals intervals(ConfigReader from) throws ConfigException {
@@ -256,7 +262,9 @@ public record ServerConfig(
         from.number("flush.interval-millis", otherwise.flushIntervalMillis(), 1, 60_000),
         from.number("segments.idle-reclaim-millis", otherwise.idleReclaimMillis(), 0, 86_400_000),
         from.number(
-            "limits.temporary-grace-millis", otherwise.temporaryGraceMillis(), 0, 86_400_000));
+            "limits.temporary-grace-millis", otherwise.temporaryGraceMillis(), 0, 86_400_000),
+        from.number(
+            "xa.prepared-alarm-millis", otherwise.preparedAlarmMillis(), 1_000, Integer.MAX_VALUE));
   }
 
   private static JournalSettings journal(ConfigReader from, JournalSettings otherwise)

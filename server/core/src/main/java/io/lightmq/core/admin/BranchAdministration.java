@@ -6,8 +6,6 @@ import io.lightmq.core.door.Peer;
 import io.lightmq.core.intake.Staging;
 import io.lightmq.core.record.TransactionName;
 import io.lightmq.core.runtime.OwnedBy;
-import io.lightmq.core.sessions.LastConsumer;
-import io.lightmq.core.state.Admission;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.ShardState;
@@ -39,16 +37,20 @@ public final class BranchAdministration {
   private final ShardState state;
   private final Staging staging;
   private final Recorder recorder;
-  private final Admission admission;
+  private final TouchedBranches rollBacks;
   private final TurnTime time;
   private final VerbTurns turns;
 
   public BranchAdministration(
-      Staging staging, Recorder recorder, Admission admission, TurnTime time, VerbTurns turns) {
+      Staging staging,
+      TouchedBranches rollBacks,
+      Recorder recorder,
+      TurnTime time,
+      VerbTurns turns) {
     this.state = recorder.state();
     this.staging = staging;
     this.recorder = recorder;
-    this.admission = admission;
+    this.rollBacks = rollBacks;
     this.time = time;
     this.turns = turns;
   }
@@ -110,7 +112,7 @@ public final class BranchAdministration {
 
   private JsonWriter show(StagedTransaction each, JsonWriter json) {
     BranchState branchState = each.branchState();
-    json.text("branch", nameOf(each))
+    json.text("branch", each.shownName())
         .text("owner", each.user() == null ? "" : each.user())
         .text("state", branchState == null ? "" : wordOf(branchState))
         .number("ageSeconds", Math.max(0, time.millis() - each.preparedMillis()) / 1_000)
@@ -118,12 +120,6 @@ public final class BranchAdministration {
         .number("bytes", each.bytes())
         .number("acknowledges", each.heldCount());
     return json;
-  }
-
-  private static String nameOf(StagedTransaction transaction) {
-    return transaction.name() instanceof TransactionName.OfUser branch
-        ? branch.xid().toString()
-        : String.valueOf(transaction.id());
   }
 
   private static String wordOf(BranchState branchState) {
@@ -180,37 +176,23 @@ public final class BranchAdministration {
     return found;
   }
 
-  private void checkRoom(StagedTransaction branch) {
-    if (!admission.admitSent(staging.decisionBytes(branch), false)) {
-      throw new Refusal(
-          FaultCode.RETRY_LATER, "the journal has no room for the record now; call it again");
-    }
-  }
-
   private void commit(Command.Admin command, StagedTransaction branch) {
-    if (!branch.isPrepared()) {
+    if (state.transactions().find(branch.id()) != branch || !branch.isPrepared()) {
       throw new Refusal(FaultCode.UNKNOWN_TRANSACTION, "the branch was decided meanwhile");
     }
     if (!staging.mayBeCommitted(branch)) {
       turns.later(command, () -> commit(command, branch));
       return;
     }
-    checkRoom(branch);
+    rollBacks.checkRoom(branch);
     JsonWriter json = show(branch, new JsonWriter().beginObject()).endObject();
     staging.commitByHand(branch);
     answer(command, json);
   }
 
   private void rollBack(Command.Admin command, StagedTransaction branch) {
-    checkRoom(branch);
     JsonWriter json = show(branch, new JsonWriter().beginObject()).endObject();
-    staging.rollBackByHand(
-        branch,
-        new LastConsumer(
-            branch.user() == null ? "" : branch.user(),
-            null,
-            0,
-            "rolled back by an administrator"));
+    rollBacks.rollBack(branch, "rolled back by an administrator");
     answer(command, json);
   }
 

@@ -19,6 +19,7 @@ import io.lightmq.core.state.Ready;
 import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.ShardState;
+import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.wire.entry.DestinationKind;
 import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The admin verbs {@code destination.list|show|create|set|delete|purge}. Arguments: {@code name},
  * {@code kind} (queue or topic), the {@link DestinationSettings#KEYS}, {@code force} (true to
- * delete with consumers attached).
+ * delete with consumers attached, or while prepared branches touch it, which are rolled back).
  */
 @OwnedBy("shard")
 public final class DestinationAdministration {
@@ -56,6 +57,8 @@ public final class DestinationAdministration {
   private final Subscribing subscribing;
   private final Withheld withheld;
   private final Ready ready;
+  private final TouchedBranches branches;
+  private final VerbTurns turns;
   private final DestinationReport report;
   private final long maxBatchBytes;
 
@@ -65,6 +68,8 @@ public final class DestinationAdministration {
       Subscribing subscribing,
       Withheld withheld,
       Ready ready,
+      TouchedBranches branches,
+      VerbTurns turns,
       DestinationReport report,
       long maxBatchBytes) {
     this.state = recorder.state();
@@ -73,6 +78,8 @@ public final class DestinationAdministration {
     this.subscribing = subscribing;
     this.withheld = withheld;
     this.ready = ready;
+    this.branches = branches;
+    this.turns = turns;
     this.report = report;
     this.maxBatchBytes = maxBatchBytes;
   }
@@ -90,18 +97,25 @@ public final class DestinationAdministration {
                 + AdminArguments.nearest(argument, known));
       }
     }
+    if (command.verb().equals("destination.delete")) {
+      delete(command, 0);
+      return;
+    }
     String json =
         switch (command.verb()) {
           case "destination.list" -> report.list();
           case "destination.show" -> report.show(existing(arguments));
           case "destination.create" -> create(arguments);
           case "destination.set" -> set(existing(arguments), arguments);
-          case "destination.delete" -> delete(existing(arguments), arguments);
           case PURGE -> purge(existing(arguments));
           default ->
               throw new Refusal(
                   FaultCode.BAD_REQUEST, "verb " + command.verb() + " is not carried out here");
         };
+    answer(command, json);
+  }
+
+  private void answer(Command.Admin command, String json) {
     Peer peer = command.peer();
     recorder.anywhereOnceDurable(
         () -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
@@ -150,12 +164,40 @@ public final class DestinationAdministration {
     return report.show(destination);
   }
 
-  private String delete(Destination destination, Map<String, String> arguments) {
+  /**
+   * Deletes a destination, once nothing touches it that is prepared.
+   *
+   * @param before how many branches were rolled back for it in turns before
+   */
+  private void delete(Command.Admin command, int before) {
+    Map<String, String> arguments = command.arguments();
+    Destination destination = existing(arguments);
+    boolean force = Boolean.parseBoolean(arguments.getOrDefault("force", "false"));
+    checkUnused(destination, force);
+    List<StagedTransaction> touching = state.transactions().preparedTouching(destination);
+    int rolledBack = before + branches.rollBack(destination.name().shown(), touching, force);
+    if (rolledBack - before < touching.size()) {
+      turns.later(command, () -> delete(command, rolledBack));
+      return;
+    }
+    long backlog = destination.backlog();
+    sessions.delete(destination);
+    answer(
+        command,
+        new JsonWriter()
+            .beginObject()
+            .text("deleted", destination.name().name())
+            .number("backlog", backlog)
+            .number("rolledBack", rolledBack)
+            .endObject()
+            .toString());
+  }
+
+  private static void checkUnused(Destination destination, boolean force) {
     int consumers = 0;
     for (Subscription subscription : destination.subscriptions()) {
       consumers += subscription.consumers();
     }
-    boolean force = Boolean.parseBoolean(arguments.getOrDefault("force", "false"));
     if (consumers > 0 && !force) {
       throw new Refusal(
           FaultCode.IN_USE,
@@ -164,14 +206,6 @@ public final class DestinationAdministration {
               + consumers
               + " consumers; close them or delete with force");
     }
-    long backlog = destination.backlog();
-    sessions.delete(destination);
-    return new JsonWriter()
-        .beginObject()
-        .text("deleted", destination.name().name())
-        .number("backlog", backlog)
-        .endObject()
-        .toString();
   }
 
   private String purge(Destination destination) {

@@ -8,6 +8,7 @@ import io.lightmq.core.moves.Delays;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.state.Counters;
 import io.lightmq.core.state.ShardState;
+import io.lightmq.core.transaction.StagedTransaction;
 import java.util.List;
 import java.util.Locale;
 
@@ -42,7 +43,10 @@ public final class DestinationReport {
     JsonWriter json = summary(destination, new JsonWriter().beginObject());
     json.name("settings").beginObject();
     destination.settings().texts().forEach(json::text);
+    StagedTransaction.Amount staged = state.transactions().stagedFor(destination);
     json.endObject()
+        .number("staged", staged.messages())
+        .number("stagedBytes", staged.bytes())
         .number("delayed", delays.waiting(destination))
         .number("damaged", destination.damaged().count())
         .name("subscriptions")
@@ -59,7 +63,8 @@ public final class DestinationReport {
       json.text("kind", lower(subscription.kind()))
           .number("consumers", subscription.consumers())
           .number("backlog", subscription.backlog())
-          .number("inFlight", subscription.inFlight())
+          .number("inFlight", subscription.inFlight() - subscription.held())
+          .number("held", subscription.held())
           .number("acknowledged", settled.acknowledged)
           .number("expired", settled.expired);
       showGroups(subscription, json);

@@ -11,6 +11,7 @@ import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.SubscriptionKey;
+import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
 import java.util.List;
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * The admin verbs {@code subscription.list|delete} of durable subscriptions, whoever owns them.
  * Arguments: {@code topic} and {@code client-id} (only those), {@code limit} (100, at most 1,000),
  * {@code subscription} (the name of the one to delete; with {@code client-id} if it has one),
- * {@code force} (true to delete with consumers attached).
+ * {@code force} (true to delete with consumers attached, or while prepared branches acknowledge in
+ * it, which are rolled back).
  */
 @OwnedBy("shard")
 public final class SubscriptionAdministration {
@@ -32,11 +34,16 @@ public final class SubscriptionAdministration {
   private final ShardState state;
   private final Recorder recorder;
   private final Subscribing subscribing;
+  private final TouchedBranches branches;
+  private final VerbTurns turns;
 
-  public SubscriptionAdministration(Recorder recorder, Subscribing subscribing) {
+  public SubscriptionAdministration(
+      Recorder recorder, Subscribing subscribing, TouchedBranches branches, VerbTurns turns) {
     this.state = recorder.state();
     this.recorder = recorder;
     this.subscribing = subscribing;
+    this.branches = branches;
+    this.turns = turns;
   }
 
   /** The arguments that a verb may have. */
@@ -46,14 +53,16 @@ public final class SubscriptionAdministration {
 
   /** Carries a verb out; answers once what it changed is durable. */
   void execute(Command.Admin command) {
-    String json =
-        switch (command.verb()) {
-          case "subscription.list" -> list(command);
-          case "subscription.delete" -> delete(command);
-          default ->
-              throw AdminArguments.wrong(
-                  "verb " + command.verb() + " is unknown; known are subscription.list, delete");
-        };
+    switch (command.verb()) {
+      case "subscription.list" -> answer(command, list(command));
+      case "subscription.delete" -> delete(command, 0);
+      default ->
+          throw AdminArguments.wrong(
+              "verb " + command.verb() + " is unknown; known are subscription.list, delete");
+    }
+  }
+
+  private void answer(Command.Admin command, String json) {
     Peer peer = command.peer();
     recorder.anywhereOnceDurable(
         () -> peer.reply(command.correlation(), new Peer.Reply.Json(json)));
@@ -96,7 +105,12 @@ public final class SubscriptionAdministration {
     return value == null ? "" : value;
   }
 
-  private String delete(Command.Admin command) {
+  /**
+   * Deletes one, once nothing touches it that is prepared.
+   *
+   * @param before how many branches were rolled back for it in turns before
+   */
+  private void delete(Command.Admin command, int before) {
     AdminArguments.check(command, DELETE);
     String name = command.arguments().get("subscription");
     if (name == null || name.isEmpty()) {
@@ -123,13 +137,23 @@ public final class SubscriptionAdministration {
               + known.consumers()
               + " consumers; close them or delete with force");
     }
+    List<StagedTransaction> touching = state.transactions().preparedTouching(known);
+    String shown = "subscription \"" + Printable.of(name) + "\"";
+    int rolledBack = before + branches.rollBack(shown, touching, force);
+    if (rolledBack - before < touching.size()) {
+      turns.later(command, () -> delete(command, rolledBack));
+      return;
+    }
     long backlog = known.backlog();
     subscribing.durable().delete(known);
-    return new JsonWriter()
-        .beginObject()
-        .text("deleted", name)
-        .number("backlog", backlog)
-        .endObject()
-        .toString();
+    answer(
+        command,
+        new JsonWriter()
+            .beginObject()
+            .text("deleted", name)
+            .number("backlog", backlog)
+            .number("rolledBack", rolledBack)
+            .endObject()
+            .toString());
   }
 }

@@ -301,6 +301,11 @@ public final class Subscription {
     return Arrays.stream(cursors).mapToLong(cursor -> cursor.inFlight.size()).sum();
   }
 
+  /** Messages in flight that transactions acknowledge which are not committed. */
+  public long held() {
+    return Arrays.stream(cursors).mapToLong(Cursor::staged).sum();
+  }
+
   /** The lowest unacknowledged sequence of a lane, or the lane's end. */
   public long firstUnacknowledged(Lane lane) {
     return cursor(lane).firstUnacknowledged();

@@ -184,27 +184,41 @@ public record BrokerSettings(
    *     without need of journal room; 0 for never
    * @param temporaryGraceMillis how long temporary destinations wait for their lost connection, and
    *     after a start for those of before
+   * @param preparedAlarmMillis how long a branch of a distributed transaction may be prepared
+   *     before that is said aloud
    */
   public record Intervals(
-      int flushIntervalMillis, int idleReclaimMillis, int temporaryGraceMillis) {
+      int flushIntervalMillis,
+      int idleReclaimMillis,
+      int temporaryGraceMillis,
+      int preparedAlarmMillis) {
     public Intervals {
       check(temporaryGraceMillis >= 0, "temporaryGraceMillis", temporaryGraceMillis, "0 or more");
       check(flushIntervalMillis > 0, "flushIntervalMillis", flushIntervalMillis, "above 0");
+      check(preparedAlarmMillis > 0, "preparedAlarmMillis", preparedAlarmMillis, "above 0");
     }
 
-    /** A force each 80 ms, dead bytes looked at each minute, a minute for lost connections. */
+    /**
+     * A force each 80 ms, dead bytes looked at each minute, a minute for lost connections, an hour
+     * for prepared branches.
+     */
     public static Intervals defaults() {
-      return new Intervals(80, 60_000, 60_000);
+      return new Intervals(80, 60_000, 60_000, 3_600_000);
     }
 
     /** With another time between checkpoints for dead bytes. */
     public Intervals withIdleReclaimMillis(int millis) {
-      return new Intervals(flushIntervalMillis, millis, temporaryGraceMillis);
+      return new Intervals(flushIntervalMillis, millis, temporaryGraceMillis, preparedAlarmMillis);
     }
 
     /** With another time for which lost connections are waited for. */
     public Intervals withTemporaryGraceMillis(int millis) {
-      return new Intervals(flushIntervalMillis, idleReclaimMillis, millis);
+      return new Intervals(flushIntervalMillis, idleReclaimMillis, millis, preparedAlarmMillis);
+    }
+
+    /** With another time for which branches may be prepared unnoticed. */
+    public Intervals withPreparedAlarmMillis(int millis) {
+      return new Intervals(flushIntervalMillis, idleReclaimMillis, temporaryGraceMillis, millis);
     }
   }
 
@@ -240,6 +254,11 @@ public record BrokerSettings(
         "maxTransactionBytes",
         limits.maxTransactionBytes(),
         "1 to a quarter of the window, " + memory.windowBytes() / 4);
+    check(
+        limits.maxStagedBytes() >= limits.maxTransactionBytes(),
+        "maxStagedBytes",
+        limits.maxStagedBytes(),
+        "at least maxTransactionBytes, " + limits.maxTransactionBytes());
   }
 
   /** Tier high, 64 MiB window, four to eight journal files of 64 MiB. */

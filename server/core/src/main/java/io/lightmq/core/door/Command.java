@@ -342,7 +342,7 @@ public sealed interface Command {
   }
 
   /** Drops what was staged under a name and is not prepared; answered by {@link Peer.Reply.Ok}. */
-  record Abandon(Peer peer, int correlation, Branch branch) implements Command {}
+  record Abandon(Peer peer, int correlation, Branch branch, boolean attempted) implements Command {}
 
   /**
    * Asks for the branches of the peer's user that are prepared, or decided by an administrator and

@@ -61,6 +61,30 @@ public enum Figure {
       "Moves of dead, expired or due messages that wait because their target takes nothing."),
   WITHHELD(Kind.NOW, "lightmq.withheld", "Messages that wait for their next attempt."),
   DELAYED(Kind.NOW, "lightmq.delayed", "Messages that wait for their delivery time."),
+  STAGED_TRANSACTIONS(
+      Kind.NOW,
+      "lightmq.staged.transactions",
+      "Transactions of which the broker keeps something and that are not prepared."),
+  STAGED_BYTES(
+      Kind.NOW,
+      "lightmq.staged.bytes",
+      "Bytes of the messages that transactions have sent and not committed."),
+  PREPARED_BRANCHES(
+      Kind.NOW,
+      "lightmq.prepared.branches",
+      "Branches of distributed transactions that wait for their decision."),
+  PREPARED_OLDEST(
+      Kind.NOW,
+      "lightmq.prepared.oldest.seconds",
+      "How long the oldest of them has been prepared."),
+  PREPARED_OVERDUE(
+      Kind.NOW,
+      "lightmq.prepared.overdue",
+      "Branches that have been prepared for longer than xa.prepared-alarm-millis."),
+  HEURISTIC_BRANCHES(
+      Kind.NOW,
+      "lightmq.heuristic.branches",
+      "Branches that an administrator has decided and nobody has forgotten."),
   NAMED_BYTES(
       Kind.NOW,
       "lightmq.named.bytes",

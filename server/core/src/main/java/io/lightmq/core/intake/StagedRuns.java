@@ -101,6 +101,25 @@ public final class StagedRuns {
   }
 
   /**
+   * Refuses a transaction that sends to what is gone.
+   *
+   * @throws Refusal if a destination is gone
+   */
+  void checkThere(StagedTransaction transaction) {
+    for (StagedQueue queue : transaction.queues()) {
+      Destination unused = target(queue);
+    }
+  }
+
+  private Destination target(StagedQueue queue) {
+    Destination named = state.destinations().find(queue.destinationId());
+    if (named == null) {
+      throw Transactions.rolledBack(Placing.goneText(queue.destinationId()));
+    }
+    return named;
+  }
+
+  /**
    * Where what was staged of a transaction goes.
    *
    * @throws Refusal if a destination is gone
@@ -108,12 +127,7 @@ public final class StagedRuns {
   List<Plan.ReleasedQueue> targets(StagedTransaction transaction) {
     List<Plan.ReleasedQueue> targets = new ArrayList<>();
     for (StagedQueue queue : transaction.queues()) {
-      Destination named = state.destinations().find(queue.destinationId());
-      if (named == null) {
-        throw new Refusal(
-            FaultCode.TRANSACTION_ROLLED_BACK,
-            "the transaction is rolled back: " + Placing.goneText(queue.destinationId()));
-      }
+      Destination named = target(queue);
       targets.add(
           queue.isDelayed()
               ? new Plan.ReleasedQueue(

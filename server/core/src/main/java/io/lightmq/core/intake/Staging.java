@@ -89,7 +89,7 @@ public final class Staging implements TurnPart {
       Admission admission,
       TurnTime time) {
     this.state = recorder.state();
-    this.limits = new StagingLimits(settings.limits().maxStagedBytes(), state.transactions());
+    this.limits = new StagingLimits(settings, state);
     this.recorder = recorder;
     this.sessions = sessions;
     this.transactions = transactions;
@@ -98,6 +98,12 @@ public final class Staging implements TurnPart {
     this.attempts = attempts;
     this.admission = admission;
     this.time = time;
+  }
+
+  /** So much of the disk is free. */
+  public void sawDisk(long usableBytes) {
+    state.guard().check();
+    limits.sawDisk(usableBytes);
   }
 
   private StagedTransactions all() {
@@ -163,7 +169,8 @@ public final class Staging implements TurnPart {
       TransactionName name,
       @Nullable StagedTransaction known,
       Transactions.Part part) {
-    limits.check(partsOf.getOrDefault(link.id(), Set.of()).size(), known, part);
+    limits.check(
+        session.peer().userName(), partsOf.getOrDefault(link.id(), Set.of()).size(), known, part);
     long id = known == null ? all().nextId() : known.id();
     int unlogged = (int) state.unloggedIds();
     Plan plan =
@@ -302,6 +309,9 @@ public final class Staging implements TurnPart {
                 + " broker");
       }
     }
+    if (known != null) {
+      transactions.checkThere(known);
+    }
     long id = stage(session, link, name, known, Transactions.Part.of(command));
     landing.record(link.id(), command.number(), List.of(new Prepared(id, time.millis())));
     leaveLinks(id);
@@ -384,7 +394,7 @@ public final class Staging implements TurnPart {
           "a branch of this name is prepared or decided; a decision ends it");
     }
     if (known != null) {
-      drop(known, session, true, null);
+      drop(known, session, command.attempted(), null);
     }
     recorder.atTurnEnd(() -> command.peer().reply(command.correlation(), new Peer.Reply.Ok()));
   }

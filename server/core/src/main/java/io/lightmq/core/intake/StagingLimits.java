@@ -1,8 +1,13 @@
 package io.lightmq.core.intake;
 
+import io.lightmq.core.door.BrokerSettings;
 import io.lightmq.core.door.Command;
+import io.lightmq.core.record.TransactionName;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.state.Refusal;
+import io.lightmq.core.state.ShardState;
+import io.lightmq.core.transaction.Link;
+import io.lightmq.core.transaction.Links;
 import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.core.transaction.StagedTransactions;
 import io.lightmq.wire.entry.FaultCode;
@@ -12,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * How much may be staged: a connection takes part in {@value #MAX_OF_CONNECTION} transactions that
  * are not prepared, there are {@value #MAX_OPEN} of these and {@value #MAX_PREPARED} prepared ones,
  * half of them of one user; beyond that none begins, or is prepared. What one may stage the
- * settings say.
+ * settings say; all of them together half of the room that the disk has, and those of one user half
+ * of that.
  */
 @OwnedBy("shard")
 final class StagingLimits {
@@ -28,21 +34,33 @@ final class StagingLimits {
   /** Those of one user. */
   static final int MAX_PREPARED_OF_USER = MAX_PREPARED / 2;
 
-  private final long mostBytes;
+  private final BrokerSettings settings;
   private final StagedTransactions all;
+  private final Links links;
 
-  StagingLimits(long mostBytes, StagedTransactions all) {
-    this.mostBytes = mostBytes;
-    this.all = all;
+  /** What is staged and what may be beside it, as the disk was seen last. */
+  private long roomBytes = Long.MAX_VALUE;
+
+  StagingLimits(BrokerSettings settings, ShardState state) {
+    this.settings = settings;
+    this.all = state.transactions();
+    this.links = state.links();
+  }
+
+  /** So much of the disk is free. */
+  void sawDisk(long usableBytes) {
+    long free = Math.min(usableBytes, Long.MAX_VALUE / 2) - settings.disk().minFreeBytes();
+    roomBytes = Math.max(0, free) + all.bytes();
   }
 
   /**
    * Refuses a part that is too much.
    *
+   * @param user whose it is
    * @param own in how many open transactions its connection has part
    * @param known what it belongs to; null if it begins one
    */
-  void check(int own, @Nullable StagedTransaction known, Transactions.Part part) {
+  void check(String user, int own, @Nullable StagedTransaction known, Transactions.Part part) {
     if (known == null) {
       checkCounts(own);
     }
@@ -51,6 +69,7 @@ final class StagingLimits {
     for (Command.StagedRun run : part.runs()) {
       more += run.messages().buffer().remaining();
     }
+    long mostBytes = settings.limits().maxStagedBytes();
     if (more > 0 && bytes + more > mostBytes) {
       throw new Refusal(
           FaultCode.TRANSACTION_TOO_LARGE,
@@ -62,6 +81,48 @@ final class StagingLimits {
               + mostBytes
               + " (limits.staged-transaction): commit more often");
     }
+    if (more > 0) {
+      checkShare(user, more);
+    }
+  }
+
+  private void checkShare(String user, long more) {
+    long most = roomBytes / 2;
+    if (all.bytes() + more <= most / 2) {
+      return; // as nearly always
+    }
+    long own = bytesOf(user);
+    if (all.bytes() + more > most || own + more > most / 2) {
+      throw new Refusal(
+          FaultCode.LIMIT_REACHED,
+          "transactions have staged "
+              + all.bytes()
+              + " bytes, those of this user "
+              + own
+              + ", and "
+              + more
+              + " would be more than half of what the disk has for them, "
+              + most
+              + ", or than one user's half of that, "
+              + most / 2
+              + ": commit or roll back some, or make room on the broker's disk");
+    }
+  }
+
+  private long bytesOf(String user) {
+    long bytes = 0;
+    for (StagedTransaction each : all.all()) {
+      bytes += each.bytes() > 0 && user.equals(userOf(each)) ? each.bytes() : 0;
+    }
+    return bytes;
+  }
+
+  private @Nullable String userOf(StagedTransaction transaction) {
+    if (transaction.name() instanceof TransactionName.OfLink local) {
+      Link link = links.find(local.link());
+      return link == null ? null : link.owner();
+    }
+    return transaction.user();
   }
 
   private void checkCounts(int own) {

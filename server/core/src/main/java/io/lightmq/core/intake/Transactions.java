@@ -233,22 +233,39 @@ public final class Transactions {
             release,
             parcels,
             () ->
-                memory.stream().map(each -> new Plan.Settled(each, Reason.ACKNOWLEDGED)).toList()));
+                memory.stream()
+                    .filter(each -> !each.subscription().isClosed())
+                    .map(each -> new Plan.Settled(each, Reason.ACKNOWLEDGED))
+                    .toList()));
   }
 
   private Plan.Release release(
       StagedTransaction transaction, List<Settlements.Accepted> memory, boolean decided) {
-    boolean gone = false;
-    for (HeldMessages held : transaction.held()) {
-      gone |= held.subscription().isClosed();
-    }
     for (Settlements.Accepted held : memory) {
-      gone |= held.subscription().isClosed();
+      if (!transaction.isPrepared() && held.subscription().isClosed()) {
+        throw subscriptionGone();
+      }
     }
-    if (gone) {
-      throw rolledBack("a subscription is gone in which it acknowledges");
-    }
+    checkThere(transaction);
     return new Plan.Release(transaction, staged.targets(transaction), decided);
+  }
+
+  /**
+   * Refuses to keep or commit a transaction of which something is gone.
+   *
+   * @throws Refusal if a destination or subscription is gone that it touches
+   */
+  void checkThere(StagedTransaction transaction) {
+    for (HeldMessages held : transaction.held()) {
+      if (held.subscription().isClosed()) {
+        throw subscriptionGone();
+      }
+    }
+    staged.checkThere(transaction);
+  }
+
+  private static Refusal subscriptionGone() {
+    return rolledBack("a subscription is gone in which it acknowledges");
   }
 
   private Destination sentTo(Command.StagedRun run) {

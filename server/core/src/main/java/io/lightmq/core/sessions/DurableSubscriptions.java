@@ -18,8 +18,10 @@ import io.lightmq.core.state.Recorder;
 import io.lightmq.core.state.Refusal;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.SubscriptionKey;
+import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Printable;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -98,6 +100,9 @@ public final class DurableSubscriptions {
       }
     } else {
       Subscribing.checkNew(key);
+    }
+    if (known != null) {
+      checkUntouched(known, key);
     }
     checkCount(destination, known);
     checkPartial(destination, interest, known);
@@ -199,6 +204,14 @@ public final class DurableSubscriptions {
             + "\" has an active consumer; close that first");
   }
 
+  /** What a prepared branch acknowledges in it has to have a place when that is decided. */
+  private void checkUntouched(Subscription known, SubscriptionKey key) {
+    List<StagedTransaction> touching = state.transactions().preparedTouching(known);
+    if (!touching.isEmpty()) {
+      throw PreparedUse.refusal("subscription \"" + Printable.of(key.name()) + "\"", touching, "");
+    }
+  }
+
   /** Ends a durable subscription that has no consumer. */
   void unsubscribe(PeerSession session, String name) {
     SubscriptionKey key = Subscribing.key(session, name);
@@ -216,6 +229,7 @@ public final class DurableSubscriptions {
     if (known.consumers() > 0) {
       throw inUse(key);
     }
+    checkUntouched(known, key);
     close(known);
   }
 

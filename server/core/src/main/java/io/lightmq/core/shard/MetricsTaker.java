@@ -21,6 +21,7 @@ import io.lightmq.core.state.TurnTime;
 import io.lightmq.core.storage.DirectMemory;
 import io.lightmq.core.storage.journal.Window;
 import io.lightmq.core.storage.segment.SegmentInfo;
+import io.lightmq.core.transaction.StagedUse;
 import io.lightmq.spi.Journal;
 import io.lightmq.wire.entry.Entry;
 import java.util.ArrayList;
@@ -175,6 +176,17 @@ final class MetricsTaker {
     all.put(Figure.NAMED_BYTES, parts.budget().used());
     all.put(Figure.NAMED_LIMIT_BYTES, parts.budget().limit());
     all.put(Figure.NAMED_REFUSED, parts.budget().refused());
+    StagedUse staged =
+        replica
+            .state()
+            .transactions()
+            .use(time.millis(), replica.member().settings().intervals().preparedAlarmMillis());
+    all.put(Figure.STAGED_TRANSACTIONS, (long) staged.open());
+    all.put(Figure.STAGED_BYTES, staged.bytes());
+    all.put(Figure.PREPARED_BRANCHES, (long) staged.prepared());
+    all.put(Figure.PREPARED_OLDEST, staged.oldestMillis() / 1_000);
+    all.put(Figure.PREPARED_OVERDUE, (long) staged.overdue());
+    all.put(Figure.HEURISTIC_BRANCHES, (long) staged.decided());
     return all;
   }
 

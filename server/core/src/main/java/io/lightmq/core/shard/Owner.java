@@ -10,6 +10,7 @@ import io.lightmq.core.admin.DestinationReport;
 import io.lightmq.core.admin.LetterScan;
 import io.lightmq.core.admin.LinkAdministration;
 import io.lightmq.core.admin.SubscriptionAdministration;
+import io.lightmq.core.admin.TouchedBranches;
 import io.lightmq.core.admin.VerbTurns;
 import io.lightmq.core.checkpoint.Checkpoints;
 import io.lightmq.core.delivery.Beside;
@@ -27,6 +28,7 @@ import io.lightmq.core.intake.LateSelecting;
 import io.lightmq.core.intake.LoneRuns;
 import io.lightmq.core.intake.Matchings;
 import io.lightmq.core.intake.Placing;
+import io.lightmq.core.intake.PreparedAlarm;
 import io.lightmq.core.intake.Receipts;
 import io.lightmq.core.intake.Selecting;
 import io.lightmq.core.intake.SettingAside;
@@ -66,8 +68,6 @@ import io.lightmq.spi.Journal;
 import io.lightmq.spi.Mark;
 import io.lightmq.wire.entry.FaultCode;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What decides for a shard while this node leads: sessions, delivery, intake, moves, delays and
@@ -77,7 +77,6 @@ import org.slf4j.LoggerFactory;
  */
 @OwnedBy("shard")
 final class Owner {
-  private static final Logger log = LoggerFactory.getLogger(Owner.class);
 
   private final Replica replica;
   private final Member member;
@@ -92,6 +91,7 @@ final class Owner {
   private final Dispatcher dispatcher;
   private final Sessions sessions;
   private final Placing placing;
+  private final Staging staging;
   private final Delays delays;
   private final Intake intake;
   private final Commands commands;
@@ -227,7 +227,7 @@ final class Owner {
             landing,
             attempts,
             time);
-    Staging staging =
+    this.staging =
         new Staging(
             settings,
             recorder,
@@ -276,6 +276,7 @@ final class Owner {
             counters,
             attempts,
             settings.maxBatchBytes());
+    TouchedBranches rollBacks = new TouchedBranches(staging, later);
     Administration administration =
         new Administration(
             new DestinationAdministration(
@@ -284,14 +285,16 @@ final class Owner {
                 subscribing,
                 withheld,
                 ready,
+                rollBacks,
+                turns,
                 new DestinationReport(state, counters, delays),
                 settings.maxBatchBytes()),
             new DeadLetterAdministration(settings, state, scans, retries, time),
             new DelayAdministration(delays, scans, recorder, later, time, turns),
             new DamagedAdministration(delays, recorder, later, ready, turns),
-            new SubscriptionAdministration(recorder, subscribing),
+            new SubscriptionAdministration(recorder, subscribing, rollBacks, turns),
             new LinkAdministration(sessions, recorder, later, time, turns),
-            new BranchAdministration(staging, recorder, later, time, turns));
+            new BranchAdministration(staging, rollBacks, recorder, time, turns));
     this.commands =
         new Commands(
             sessions, intake, stages, staging, consuming, administration, counters, unforeseen);
@@ -316,6 +319,7 @@ final class Owner {
             receipts,
             janitor,
             retries,
+            new PreparedAlarm(settings, state, time),
             appending, // appends what all of these recorded
             decisions,
             new GivingOut(dispatcher, decisions, ready, appending),
@@ -469,28 +473,10 @@ final class Owner {
     }
   }
 
-  /** So much room is on the disk: refuses persistent messages while it is too little. */
+  /** So much room is on the disk. */
   void sawDisk(BrokerMetrics.DiskUse use) {
-    Checkpoints checkpoints = replica.checkpoints();
-    long least = member.settings().disk().minFreeBytes();
-    boolean full = use.usableBytes() < least || checkpoints.outOfRoom();
-    if (full != placing.diskFull()) {
-      log.warn(
-          "{} bytes are free, the limit is {}{}: persistent messages are {}",
-          use.usableBytes(),
-          least,
-          checkpoints.outOfRoom() ? ", and a checkpoint found no room" : "",
-          full ? "refused" : "taken again");
-    }
-    if (full) {
-      checkpoints.lookForDeadBytes(
-          dead -> {
-            if (dead > least / 8) {
-              checkpoints.want();
-            }
-          });
-    }
-    placing.diskFull(full);
+    new DiskGuard(member.settings().disk().minFreeBytes(), replica.checkpoints())
+        .saw(use.usableBytes(), placing, staging);
     metrics.disk(use);
   }
 

@@ -78,6 +78,13 @@ public final class StagedTransaction {
     return name;
   }
 
+  /** What administrators call it: the branch id, or the id of a local transaction. */
+  public String shownName() {
+    return name instanceof TransactionName.OfUser branch
+        ? branch.xid().toString()
+        : String.valueOf(id);
+  }
+
   /** The lowest id that no durable subscription had when it began: what is lower was asked. */
   public long subscriptionsBelow() {
     return subscriptionsBelow;
@@ -96,6 +103,26 @@ public final class StagedTransaction {
   /** What it acknowledges. */
   public Collection<HeldMessages> held() {
     return Collections.unmodifiableCollection(held.values());
+  }
+
+  /** Whether it acknowledges in a subscription. */
+  public boolean touches(Subscription subscription) {
+    return held.containsKey(subscription);
+  }
+
+  /** Whether it sends to a destination, or acknowledges in one of its subscriptions. */
+  public boolean touches(Destination destination) {
+    for (StagedQueue queue : queues.values()) {
+      if (queue.destinationId() == destination.id()) {
+        return true;
+      }
+    }
+    for (Subscription each : held.keySet()) {
+      if (each.destination() == destination) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** How many messages are staged of it. */

@@ -1,5 +1,6 @@
 package io.lightmq.core.transaction;
 
+import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.Destinations;
 import io.lightmq.core.destination.HeldMessages;
 import io.lightmq.core.destination.LaneSequences;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The transactions of which a shard keeps something before they are committed. */
@@ -113,9 +115,59 @@ public final class StagedTransactions {
     return told.getOrDefault(user, Collections.emptyNavigableMap()).size();
   }
 
+  /** The prepared ones that send to a destination, or acknowledge in one of its subscriptions. */
+  public List<StagedTransaction> preparedTouching(Destination destination) {
+    return prepared(each -> each.touches(destination));
+  }
+
+  /** The prepared ones that acknowledge in a subscription. */
+  public List<StagedTransaction> preparedTouching(Subscription subscription) {
+    return prepared(each -> each.touches(subscription));
+  }
+
+  private List<StagedTransaction> prepared(Predicate<StagedTransaction> which) {
+    guard.check();
+    return prepared == 0
+        ? List.of()
+        : byId.values().stream().filter(each -> each.isPrepared() && which.test(each)).toList();
+  }
+
+  /** What is staged for a destination. */
+  public StagedTransaction.Amount stagedFor(Destination destination) {
+    guard.check();
+    StagedTransaction.Amount all = StagedTransaction.Amount.NONE;
+    for (StagedTransaction each : byId.values()) {
+      for (StagedQueue queue : each.queues()) {
+        if (queue.destinationId() == destination.id()) {
+          StagedTransaction.Amount own = each.amount(queue);
+          all = all.and(own.messages(), own.bytes());
+        }
+      }
+    }
+    return all;
+  }
+
   /** What the entries take that are staged of all of them. */
   public long bytes() {
     return bytes;
+  }
+
+  /**
+   * How much there is.
+   *
+   * @param nowMillis by the broker's clock
+   * @param alarmMillis for so long a branch may be prepared
+   */
+  public StagedUse use(long nowMillis, long alarmMillis) {
+    guard.check();
+    long oldest = 0;
+    int overdue = 0;
+    for (StagedTransaction each : prepared == 0 ? List.<StagedTransaction>of() : byId.values()) {
+      long age = each.isPrepared() ? Math.max(0, nowMillis - each.preparedMillis()) : 0;
+      oldest = Math.max(oldest, age);
+      overdue += age > alarmMillis ? 1 : 0;
+    }
+    return new StagedUse(open(), prepared, decided, bytes, oldest, overdue);
   }
 
   // ---- apply ----

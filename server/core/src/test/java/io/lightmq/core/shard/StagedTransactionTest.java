@@ -80,8 +80,12 @@ class StagedTransactionTest {
   }
 
   private void rollBack(long local) {
+    rollBack(local, true);
+  }
+
+  private void rollBack(long local, boolean attempted) {
     int c = h.nextCorrelation();
-    h.broker.submit(new Command.Abandon(peer, c, new Branch.Local(local)));
+    h.broker.submit(new Command.Abandon(peer, c, new Branch.Local(local), attempted));
     assertThat(h.reply(peer, c)).isEqualTo(new Peer.Reply.Ok());
     transaction = 0;
   }
@@ -268,6 +272,22 @@ class StagedTransactionTest {
     assertThat(receipt.text()).contains("was deleted");
     assertThat(seen(QUEUE)).isEmpty();
     assertThat(h.broker.state().transactions().all()).isEmpty();
+    replays();
+  }
+
+  @Test
+  void aRollbackOfWhatNobodyTriedCountsNoAttempt() throws IOException {
+    open();
+    DestinationName poison = new DestinationName(DestinationKind.QUEUE, "poison.q");
+    id = h.producer(peer, poison);
+    plain("a");
+    h.consumer(peer, 1, poison, Subscribe.QUEUE, null);
+    for (int i = 1; i <= 8; i++) {
+      Received got = h.pull(peer, 1, 1).get(0);
+      stage(i, List.of(), new Command.Acked(1, id, List.of(got.range())));
+      rollBack(i, i > 5);
+    }
+    assertThat(h.pull(peer, 1, 1)).as("after the third attempt").isEmpty();
     replays();
   }
 

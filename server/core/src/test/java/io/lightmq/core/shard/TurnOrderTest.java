@@ -57,6 +57,7 @@ class TurnOrderTest {
             "Receipts",
             "Janitor",
             "Retries",
+            "PreparedAlarm",
             // The batch goes on its way before anybody is given what it made visible.
             "Appending",
             "DeliveryDecisions",

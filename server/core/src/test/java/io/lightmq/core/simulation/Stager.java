@@ -149,7 +149,7 @@ final class Stager {
   private void rollBack(Transaction of) {
     world.tell(() -> client + " rolls back " + of);
     int c = world.nextCorrelation();
-    client.await(c, new Command.Abandon(client.peer(), c, branch()), reply -> {});
+    client.await(c, new Command.Abandon(client.peer(), c, branch(), true), reply -> {});
     rolledBack(of, parts.stream().filter(part -> !part.isStaged()).toList());
   }
 

@@ -95,7 +95,7 @@ final class TransactionFrames {
     } else if (frame instanceof Frame.Abandon abandon) {
       submit(
           abandon.correlation(),
-          new Command.Abandon(peer, abandon.correlation(), abandon.branch()));
+          new Command.Abandon(peer, abandon.correlation(), abandon.branch(), abandon.attempted()));
     } else if (frame instanceof Frame.Recover recover) {
       submit(
           recover.correlation(),
