@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -92,6 +93,11 @@ public final class Broker implements AutoCloseable {
         shard.refuseWaiting();
       }
     }
+  }
+
+  /** Which store this is: the same after each start on its data. Any thread. */
+  public UUID storeId() {
+    return shard.storeId();
   }
 
   /**
