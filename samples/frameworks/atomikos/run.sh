@@ -6,4 +6,4 @@
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 2
 sources=$here/../orders/src/main/java
 export sources
-exec "$here/../../framework.sh" "$here" io.lightmq.samples.frameworks.narayana.AtomikosOrders "$@"
+exec "$here/../../framework.sh" "$here" io.lightmq.samples.frameworks.atomikos.AtomikosOrders "$@"

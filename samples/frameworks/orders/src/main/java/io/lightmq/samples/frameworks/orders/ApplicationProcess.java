@@ -114,6 +114,11 @@ final class ApplicationProcess {
     }
   }
 
+  /** Whether a word is in its output. */
+  boolean hasSaid(String word) throws IOException {
+    return Files.readString(output).contains(word);
+  }
+
   /** It goes on. */
   void goOn() throws IOException {
     process.getOutputStream().write('\n');
