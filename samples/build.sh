@@ -28,7 +28,7 @@ build() {
   shift 2
   if [ -f "$stamp" ]; then
     newer=$(find "$root/pom.xml" "$root/spi" "$root/provider" "$root/server" "$root/samples" \
-      "$root/tck-runner" \( -name target -prune \) -o -type f \
+      "$root/tck-runner" \( \( -name target -o -name frameworks \) -prune \) -o -type f \
       \( -path '*/src/*' -o -name pom.xml \) -newer "$stamp" -print | head -n 1)
     [ -n "$newer" ] || return 0
   fi

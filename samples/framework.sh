@@ -1,6 +1,7 @@
 #!/bin/sh
 # For samples/frameworks/*/run.sh: framework.sh FOLDER MAIN [ARGUMENTS] builds LightMQ, then the program
-# in FOLDER, whose pom.xml names the framework, and runs it.
+# in FOLDER, whose pom.xml names the framework, and runs it. What it shares with others is in the folder
+# that the variable sources names.
 . "$(dirname -- "$0")/build.sh"
 folder=$1
 main=$2
@@ -16,5 +17,5 @@ fi
 path=$root/samples/target/classes:$(cat "$root/samples/target/runtime.classpath"):$(cat "$others")
 mkdir -p "$folder/target/classes"
 "${java}c" --release 17 -d "$folder/target/classes" -cp "$path" \
-  $(find "$folder/src/main/java" -name '*.java') || fail "the program in $folder does not compile"
+  $(find "$folder/src/main/java" ${sources:+"$sources"} -name '*.java') || fail "the program in $folder does not compile"
 exec "$java" "-Dlightmq.home=$lightmq_home" "$logging" -cp "$folder/target/classes:$path" "$main" "$@"

@@ -10,9 +10,9 @@ import io.lightmq.wire.entry.BranchDecision;
 import io.lightmq.wire.entry.FaultCode;
 import jakarta.jms.JMSException;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import javax.transaction.xa.XAException;
 import javax.transaction.xa.XAResource;
 import javax.transaction.xa.Xid;
@@ -32,7 +32,10 @@ final class LightmqXaResource implements XAResource {
 
   private final LightmqXaSession session;
   private final BrokerLink link;
-  private final Set<BranchWork> workedIn = new LinkedHashSet<>();
+
+  /** Also those that began before the link came to a broker with other data. */
+  private final Map<io.lightmq.wire.entry.Xid, BranchWork> workedIn = new ConcurrentHashMap<>();
+
   private @Nullable BranchWork active;
   private int timeoutSeconds;
 
@@ -42,6 +45,8 @@ final class LightmqXaResource implements XAResource {
   }
 
   // ---- working in a branch ----
+
+  // Who wants both takes this resource's monitor first, then the branch's lock.
 
   @Override
   public synchronized void start(@Nullable Xid xid, int flags) throws XAException {
@@ -66,8 +71,8 @@ final class LightmqXaResource implements XAResource {
       branch = known(ours);
       branch.start(this, flags);
     }
-    workedIn.removeIf(each -> each != branch && each.state() != XaBranch.State.OPEN);
-    workedIn.add(branch);
+    workedIn.values().removeIf(each -> each.state() != XaBranch.State.OPEN);
+    workedIn.put(ours, branch);
     active = branch;
     branch.enter(this);
     session.work(branch.unit(this));
@@ -103,7 +108,7 @@ final class LightmqXaResource implements XAResource {
 
   /** The session is closed: the branches in which it has worked cannot be prepared any more. */
   synchronized void closed() {
-    workedIn.forEach(branch -> branch.closed(this));
+    workedIn.values().forEach(branch -> branch.closed(this));
     workedIn.clear();
     active = null;
   }
@@ -117,7 +122,10 @@ final class LightmqXaResource implements XAResource {
   }
 
   private @Nullable BranchWork find(io.lightmq.wire.entry.Xid xid) {
-    return XaBranches.ALL.find(link.owner(), xid);
+    BranchWork own = workedIn.get(xid);
+    return own != null && own.state() != XaBranch.State.ENDED
+        ? own
+        : XaBranches.ALL.find(link.owner(), xid);
   }
 
   private void requireSession() throws XAException {

@@ -21,7 +21,7 @@ public final class BrokerProcess implements AutoCloseable {
 
   private static final String READY = "LightMQ ready on";
   private static final Pattern PASSWORD = Pattern.compile("user admin with the password: (\\S+)");
-  private static final long START_LIMIT_SECONDS = 60;
+  private static final long START_LIMIT_SECONDS = 180;
   private static final long STOP_LIMIT_SECONDS = 30;
   private static final long LOOK_MILLIS = 10;
   private static final int TAIL_LINES = 40;

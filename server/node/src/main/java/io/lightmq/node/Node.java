@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -105,13 +104,12 @@ public final class Node implements AutoCloseable {
       Loop admin = loops.open("admin");
       NetworkMemory memory = new NetworkMemory(settings);
       CreditLedger credit = new CreditLedger(settings.credit());
-      UUID storeId = loops.ids().next();
       Verbs verbs = new Verbs(security.authenticator(), admin::execute);
       Connections connections =
           new Connections(
               new Door(
                   settings.connections(),
-                  storeId,
+                  broker.storeId(),
                   broker::epoch,
                   broker::submit,
                   admin::execute,

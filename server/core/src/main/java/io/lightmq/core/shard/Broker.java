@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -93,6 +94,11 @@ public final class Broker implements AutoCloseable {
         shard.refuseWaiting();
       }
     }
+  }
+
+  /** Which store this is: the same after each start on its data. Any thread. */
+  public UUID storeId() {
+    return shard.storeId();
   }
 
   /**

@@ -12,6 +12,7 @@ import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -293,6 +294,11 @@ final class Shard implements ShardRunner.Home {
 
   CompletableFuture<Throwable> failure() {
     return failure;
+  }
+
+  /** Which store this is: the same as long as there is its data. */
+  UUID storeId() {
+    return member.identity().storeId();
   }
 
   /** The newest shard epoch that durably began here; 0 before the first. */
