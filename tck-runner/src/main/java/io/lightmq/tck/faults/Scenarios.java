@@ -133,6 +133,11 @@ final class Scenarios {
               "the same with xfs",
               call -> distributed("xfs", call)),
           new Scenario(
+              "--transactions",
+              "ROUNDS [MESSAGES] [SEED]",
+              "a million messages in one transaction, killed in the midst",
+              LongTransactions::run),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",

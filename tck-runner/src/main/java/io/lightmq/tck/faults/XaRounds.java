@@ -52,6 +52,9 @@ final class XaRounds {
   /** Most processes live for one crash: what they would compile for later is of no use. */
   private static final String[] SHORT_LIVED = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"};
 
+  /** A client that starts beside others may be slow. */
+  private static final String CONFIGURATION = "[limits]\nhandshake-millis = 60000\n";
+
   private static final String OPTIONS = "?initialReconnectDelay=20&maxReconnectDelay=300";
 
   private final BrokerSetup setup;
@@ -99,14 +102,15 @@ final class XaRounds {
    */
   static Verdict run(Call call, BrokerSetup given, @Nullable LoopDisk disk)
       throws HarnessException, IOException, JMSException, InterruptedException {
-    BrokerSetup setup = given.withJavaOptions(SHORT_LIVED);
+    BrokerSetup setup = given.withJavaOptions(SHORT_LIVED).withConfiguration(CONFIGURATION);
     int rounds = call.number(0, 5);
     long seed = call.seed(1);
     boolean forgetful =
         call.arguments().size() > 2 && call.arguments().get(2).equals(XaManager.FORGETFUL);
     BrokerSetup other =
         BrokerSetup.in(Files.createDirectories(call.setup().work().resolve("ledger")))
-            .withJavaOptions(SHORT_LIVED);
+            .withJavaOptions(SHORT_LIVED)
+            .withConfiguration(CONFIGURATION);
     try (BrokerProcess second = BrokerProcess.start(other);
         FrameLine line = new FrameLine(setup.port())) {
       XaRounds all =
@@ -160,10 +164,16 @@ final class XaRounds {
     try {
       crash(point, round);
     } catch (HarnessException e) {
-      if (manager.exitCode() == null) {
+      if (manager.isAlive()) {
         throw e;
       }
-      findings.require(false, "round %d, %s: %s", round, point.text(), e.getMessage());
+      findings.require(
+          false,
+          "round %d, %s: %s; codes %s",
+          round,
+          point.text(),
+          e.getMessage(),
+          manager.takeCodes());
     }
   }
 

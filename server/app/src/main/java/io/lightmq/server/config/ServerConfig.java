@@ -247,7 +247,11 @@ public record ServerConfig(
                   journal.maxUnforcedBytes(),
                   longest));
     }
-    return new Limits(sizes.maxMessageBytes(), sizes.maxTransactionBytes());
+    return new Limits(
+        sizes.maxMessageBytes(),
+        sizes.maxTransactionBytes(),
+        from.longBytes(
+            "limits.staged-transaction", Limits.defaults().maxStagedBytes(), MIB, 1L << 40));
   }
 
   private static Intervals intervals(ConfigReader from) throws ConfigException {
