@@ -72,6 +72,7 @@ final class XaRounds {
   private int transaction;
   private int crashes;
   private int cuts;
+  private int answersLost;
   private int recovered;
   private int committed;
 
@@ -135,9 +136,9 @@ final class XaRounds {
         }
       }
       System.out.printf(
-          "round %d: %d crashes, %d power cuts, %d transactions committed, %d rolled back,"
-              + " recovery found %d branches%n",
-          round, crashes, cuts, committed, transaction - committed, recovered);
+          "round %d: %d crashes, %d power cuts, %d answers lost, %d transactions committed, %d"
+              + " rolled back, recovery found %d branches%n",
+          round, crashes, cuts, answersLost, committed, transaction - committed, recovered);
     }
     finish();
     return findings.verdict(round, crashes, transaction);
@@ -219,7 +220,7 @@ final class XaRounds {
     manager.tell(XaManager.GO);
     line.awaitHeld(HELD_LIMIT_MILLIS);
     line.drop();
-    cuts++;
+    answersLost++;
   }
 
   /** The manager first or last; what is on its way then gets lost, or arrives when all are dead. */
