@@ -28,6 +28,9 @@ public final class Restarts {
   /** The property that has the number. */
   public static final String NUMBER = "number";
 
+  /** A broker that starts beside other work may take longer than the 30 s that a send waits. */
+  private static final String PATIENCE = "requestTimeoutMillis=120000";
+
   private static final int SENDERS = 2;
   private static final long PAUSE_MILLIS = 10;
   private static final int WORK = 20;
@@ -65,7 +68,7 @@ public final class Restarts {
     System.out.println("logs are in " + setup.work());
     BrokerProcess broker = BrokerProcess.start(setup);
     Random random = new Random();
-    try (Application application = starter.start(setup.uri())) {
+    try (Application application = starter.start(setup.uri(PATIENCE))) {
       List<Thread> senders = new ArrayList<>();
       for (int i = 0; i < SENDERS; i++) {
         Thread sender = new Thread(() -> send(application), "restarts-sender-" + i);

@@ -164,7 +164,7 @@ final class FailoverRounds {
                     "lightmq://127.0.0.1:"
                         + lines.port(line)
                         + "?initialReconnectDelay=20&maxReconnectDelay=300"
-                        + "&connectTimeoutMillis=2000&prefetchMessages=20"
+                        + "&connectTimeoutMillis=2000&initialReconnectAttempts=20&prefetchMessages=20"
                         + (line % 2 == 0 ? HASTY : ""))
                 .createConnection();
     connections.add(connection);

@@ -35,9 +35,6 @@ final class HalfAcknowledged {
   private static final int BYTES = 1_024;
   private static final int FULL = 1_000_000;
 
-  /** What is preallocated, however much lives: the journal and the ballast. */
-  private static final Set<String> FIXED = Set.of("journal", "ballast");
-
   private static final String REJECTED_METRIC = "lightmq_rejected_snapshots_total";
   private static final long METRICS_LIMIT_MILLIS = 5_000;
   private static final int PAIRS = 8;
@@ -218,7 +215,7 @@ final class HalfAcknowledged {
 
   /** Disk use is what segments and snapshots take; the preallocated files are told beside it. */
   private void disk(String when) throws IOException {
-    long all = bytes(setup.data(), Set.of());
+    long all = DataFiles.bytes(setup.data(), Set.of());
     long variable = variableBytes();
     findings.note(
         "%s: disk use %,d KiB (segments %,d, snapshots and others %,d); preallocated beside it:"
@@ -231,28 +228,11 @@ final class HalfAcknowledged {
   }
 
   private long segmentBytes() throws IOException {
-    return bytes(setup.data().resolve("segments"), Set.of());
+    return DataFiles.bytes(setup.data().resolve("segments"), Set.of());
   }
 
   private long variableBytes() throws IOException {
-    return bytes(setup.data(), FIXED);
-  }
-
-  /** Bytes of all files whose path contains none of the given words. */
-  private static long bytes(Path directory, Set<String> without) throws IOException {
-    long bytes = 0;
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.toList()) {
-        String name = directory.relativize(file).toString();
-        boolean counts = without.stream().noneMatch(name::contains);
-        if (counts && Files.isRegularFile(file)) {
-          bytes += Files.size(file);
-        }
-      }
-    } catch (java.io.UncheckedIOException e) {
-      throw e.getCause();
-    }
-    return bytes;
+    return DataFiles.variableBytes(setup.data());
   }
 
   private static long millisSince(long nanos) {

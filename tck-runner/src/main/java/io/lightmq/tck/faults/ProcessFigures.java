@@ -24,11 +24,14 @@ record ProcessFigures(long heapBytes, long directBytes, long residentBytes) {
   /** Measures after a full collection. */
   static ProcessFigures afterCollection(BrokerProcess broker)
       throws HarnessException, IOException, InterruptedException {
-    String pid = String.valueOf(broker.pid());
+    return new ProcessFigures(liveHeap(broker.pid()), directBytes(broker), residentBytes(broker));
+  }
+
+  /** Live heap of any Java process after a full collection, in bytes. */
+  static long liveHeap(long pid) throws HarnessException, InterruptedException {
     String jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd").toString();
-    Shell.run(jcmd, pid, "GC.run");
-    String heap = Shell.run(jcmd, pid, "GC.heap_info");
-    return new ProcessFigures(usedHeap(heap), directBytes(broker), residentBytes(broker));
+    Shell.run(jcmd, String.valueOf(pid), "GC.run");
+    return usedHeap(Shell.run(jcmd, String.valueOf(pid), "GC.heap_info"));
   }
 
   /** The sum of the heap's generations in the words of {@code jcmd GC.heap_info}. */

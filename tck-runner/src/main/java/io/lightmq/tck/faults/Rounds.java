@@ -48,7 +48,7 @@ abstract class Rounds {
   final Verdict run(int rounds)
       throws HarnessException, IOException, InterruptedException, JMSException {
     BrokerProcess broker = BrokerProcess.start(setup);
-    try (Load load = new Load(setup.uri(), events)) {
+    try (Load load = new Load(setup.uri("initialReconnectAttempts=20"), events)) {
       for (int round = 1; round <= rounds; round++) {
         Outcome outcome = round(load, broker, round);
         broker = outcome.broker();

@@ -118,6 +118,26 @@ final class Scenarios {
               "a transacted pipeline over kills and cuts, three and one a round",
               FailoverRounds::run),
           new Scenario(
+              "--xa",
+              "ROUNDS [SEED] [forgetful]",
+              "distributed transactions, a kill at each of twelve points a round",
+              call -> XaRounds.run(call, call.setup(), null)),
+          new Scenario(
+              "--xa ext4",
+              "ROUNDS [SEED] [forgetful]",
+              "the same; the broker's disk loses its power instead",
+              call -> distributed("ext4", call)),
+          new Scenario(
+              "--xa xfs",
+              "ROUNDS [SEED] [forgetful]",
+              "the same with xfs",
+              call -> distributed("xfs", call)),
+          new Scenario(
+              "--transactions",
+              "ROUNDS [MESSAGES] [SEED]",
+              "a million messages in one transaction, killed in the midst",
+              LongTransactions::run),
+          new Scenario(
               "--flood",
               "[CONNECTIONS] [SECONDS]",
               "connections that send and never consume (200, 10)",
@@ -184,6 +204,13 @@ final class Scenarios {
     try (LoopDisk disk = LoopDisk.create(fileSystem, call.setup().work())) {
       BrokerSetup onDisk = on(disk, call);
       return new AtMostOnce(onDisk, call.events(), disk, call.seed(1)).run(call.number(0, 10));
+    }
+  }
+
+  private static Verdict distributed(String fileSystem, Call call)
+      throws HarnessException, IOException, JMSException, InterruptedException {
+    try (LoopDisk disk = LoopDisk.create(fileSystem, call.setup().work())) {
+      return XaRounds.run(call, on(disk, call), disk);
     }
   }
 

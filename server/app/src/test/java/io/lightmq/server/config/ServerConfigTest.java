@@ -142,6 +142,19 @@ class ServerConfigTest {
         .hasMessageContaining("memory.window 8388608 and flush.bytes");
   }
 
+  /** The refusal of a longer transaction names this setting. */
+  @Test
+  void howMuchIsStagedOfATransactionCanBeSet() throws ConfigException {
+    assertThat(read().node().broker().limits().maxStagedBytes()).isEqualTo(1L << 30);
+    assertThat(
+            read("limits.staged-transaction = \"3GiB\"").node().broker().limits().maxStagedBytes())
+        .isEqualTo(3L << 30);
+    assertWrong(
+        "test.toml line 1: limits.staged-transaction is 1 bytes but must be 1048576 to"
+            + " 1099511627776 bytes",
+        "limits.staged-transaction = 1");
+  }
+
   @Test
   void aHugeConnectionLimitNamesTheCreditThatItNeeds() {
     assertThatThrownBy(() -> read("limits.connections = 1000000"))
