@@ -24,7 +24,9 @@ public final class AtomikosOrders implements Stack {
     properties.setProperty("com.atomikos.icatch.log_base_dir", folder(parts));
     // Unique among all that use one broker or database: recovery touches no other's branches.
     properties.setProperty("com.atomikos.icatch.tm_unique_name", "orders1");
-    properties.setProperty("com.atomikos.icatch.default_jta_timeout", "10000");
+    properties.setProperty("com.atomikos.icatch.default_jta_timeout", "15000");
+    // A branch without a record in the log is rolled back when it is older than any transaction.
+    properties.setProperty("com.atomikos.icatch.max_timeout", "15000");
     properties.setProperty("com.atomikos.icatch.recovery_delay", "1000");
     properties.setProperty("com.atomikos.icatch.oltp_retry_interval", "1000");
     // A crash must leave nothing behind that waits for an orderly end.
