@@ -182,7 +182,18 @@ final class CrashPoints {
       waiting.awaitStop();
       Matcher shown = BRANCH.matcher(onCommandLine("xa", "list", "--json"));
       String branch = shown.find() ? shown.group(1) : "";
-      onCommandLine("xa", "rollback", branch);
+      try {
+        onCommandLine("xa", "rollback", branch);
+      } catch (IllegalStateException e) {
+        if (books.inDoubtAtBroker() > 0) {
+          throw e;
+        }
+        // On a slow machine the manager's recovery, which runs beside, comes before the
+        // administrator.
+        waiting.goOn();
+        report(name, "decided by recovery before an administrator could", began, end());
+        return;
+      }
       faults++;
       waiting.goOn();
       boolean told = Books.await(LIMIT_SECONDS, () -> waiting.hasSaid("Heuristic"));
