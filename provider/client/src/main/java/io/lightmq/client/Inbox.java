@@ -44,10 +44,7 @@ final class Inbox {
     boolean isInListener();
   }
 
-  private final AckMode mode;
   private final BrokerLink link;
-  private final Messages messages;
-  private final Owner owner;
   private final Gate gate;
   private final List<ConsumerQueue> consumers = new CopyOnWriteArrayList<>();
   private final HandedOver handedOver;
@@ -76,10 +73,7 @@ final class Inbox {
       ClientSettings settings,
       Owner owner,
       Refusals refusals) {
-    this.mode = mode;
     this.link = link;
-    this.messages = messages;
-    this.owner = owner;
     this.gate = new Gate(owner::isInListener);
     int requestTimeoutMillis = settings.link().timeouts().requestMillis();
     this.handedOver = new HandedOver(mode, gate);

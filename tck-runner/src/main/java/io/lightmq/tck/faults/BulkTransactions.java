@@ -54,7 +54,7 @@ public final class BulkTransactions {
     BufferedReader told =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = told.readLine(); line != null; line = told.readLine()) {
-      String[] words = line.split(" ");
+      String[] words = line.split(" ", -1);
       try {
         say(DONE + client.obey(words[0], words.length > 1 ? Integer.parseInt(words[1]) : 0));
       } catch (JMSException e) {

@@ -181,7 +181,7 @@ final class LongTransactions {
   private void killedWhileSending()
       throws JMSException, IOException, InterruptedException, HarnessException {
     client.tell(BulkTransactions.SEND + " " + messages);
-    long half = messages / 3 + random.nextInt(messages / 3);
+    long half = messages / 3L + random.nextInt(messages / 3);
     String line = client.next(LIMIT_SECONDS);
     while (line.startsWith(BulkTransactions.SO_FAR)
         && Long.parseLong(line.substring(BulkTransactions.SO_FAR.length())) < half) {

@@ -39,7 +39,7 @@ final class XaLog implements AutoCloseable {
     if (Files.exists(path)) {
       String text = Files.readString(path);
       String whole = text.substring(0, text.lastIndexOf('\n') + 1);
-      for (String line : whole.split("\n")) {
+      for (String line : whole.split("\n", -1)) {
         if (line.startsWith(COMMIT)) {
           found.add(Integer.parseInt(line.substring(COMMIT.length())));
         }

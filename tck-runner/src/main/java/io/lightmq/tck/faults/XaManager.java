@@ -117,7 +117,7 @@ public final class XaManager {
       if (line.equals(RECOVER)) {
         recover();
       } else if (line.startsWith(WORK)) {
-        String[] words = line.split(" ");
+        String[] words = line.split(" ", -1);
         work(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Integer.parseInt(words[3]));
       } else {
         throw new IOException("what is '" + line + "'?");

@@ -169,12 +169,7 @@ final class XaRounds {
         throw e;
       }
       findings.require(
-          false,
-          "round %d, %s: %s; codes %s",
-          round,
-          point.text(),
-          e.getMessage(),
-          manager.takeCodes());
+          false, "round %d, %s: %s; codes %s", round, point.text(), e, manager.takeCodes());
     }
   }
 

@@ -74,6 +74,55 @@ final class BlockTable {
     return before;
   }
 
+  /**
+   * Adds one to each cell of {@code from} to {@code to} - 1 that is below a most; of bytes only.
+   */
+  void raise(long from, long to, int most) {
+    for (long at = from; at < to; ) {
+      long key = at >>> blockBits;
+      long stop = Math.min(to, (key + 1) << blockBits);
+      int row = rowOf(key);
+      row = row < 0 ? insert(-row - 1, key) : row;
+      ByteBuffer slab = slabs.slab(handles[row]);
+      int place = address(row, at);
+      int begun = 0;
+      for (int end = place + (int) (stop - at); place < end; place++) {
+        int before = slab.get(place) & 0xFF;
+        if (before < most) {
+          slab.put(place, (byte) (before + 1));
+          begun += before == 0 ? 1 : 0;
+        }
+      }
+      live[row] += begun;
+      at = stop;
+    }
+  }
+
+  /** The first from a cell on that differs from it, or a limit; of bytes only. */
+  long runEnd(long from, long limit) {
+    int value = get(from);
+    long at = from;
+    while (at < limit) {
+      long key = at >>> blockBits;
+      long stop = Math.min(limit, (key + 1) << blockBits);
+      int row = rowOf(key);
+      if (row < 0 && value != 0) {
+        return at;
+      }
+      if (row >= 0) {
+        ByteBuffer slab = slabs.slab(handles[row]);
+        int place = address(row, at);
+        for (; at < stop; at++, place++) {
+          if ((slab.get(place) & 0xFF) != value) {
+            return at;
+          }
+        }
+      }
+      at = stop;
+    }
+    return limit;
+  }
+
   /** The lowest sequence that is at least {@code from} with a cell in use, or -1. */
   long next(long from) {
     long found = next(from, Long.MAX_VALUE);

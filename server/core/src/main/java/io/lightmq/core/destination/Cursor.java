@@ -284,9 +284,7 @@ final class Cursor {
 
   private static void clear(BlockTable counts, long from, long to) {
     if (!counts.isEmpty() && counts.anyBlock(from, to)) {
-      for (long at = counts.next(from, to); at < to; at = counts.next(at + 1, to)) {
-        counts.set(at, 0);
-      }
+      counts.clear(from, to);
     }
   }
 
@@ -308,10 +306,11 @@ final class Cursor {
   void returned(long from, long to, boolean counted) {
     takenBack(from, to);
     if (counted) {
-      for (long at = from; at < to; at++) {
-        int before = Math.max(deliveries.get(at), flagged.contains(at) ? 1 : 0);
-        deliveries.set(at, Math.min(MAX_DELIVERIES, before + 1));
+      long at = flagged.isEmpty() ? to : flagged.nextPresent(from, to);
+      for (; at < to; at = flagged.nextPresent(at + 1, to)) {
+        deliveries.set(at, Math.max(deliveries.get(at), 1));
       }
+      deliveries.raise(from, to, MAX_DELIVERIES);
     }
     holdAside(from, to);
   }
@@ -340,11 +339,16 @@ final class Cursor {
 
   /** One more attempt has failed with each of these that is not acknowledged. */
   void attempted(long from, long to) {
-    for (long at = from; at < to; at++) {
-      if (isUnacknowledged(at)) {
-        attempts.set(at, Math.min(MAX_ATTEMPTS, attempts.get(at) + 1));
-      }
+    for (long at = nextUnacknowledged(from); at < to && lane.exists(at); ) {
+      long end = acknowledged.nextPresent(at, Math.min(to, lane.extents.extentEnd(at)));
+      attempts.raise(at, end, MAX_ATTEMPTS);
+      at = nextUnacknowledged(end);
     }
+  }
+
+  /** The first from a message on with which another number of attempts has failed, or a limit. */
+  long attemptsEnd(long from, long limit) {
+    return attempts.runEnd(from, limit);
   }
 
   /** What was counted as a failed attempt was none, of each that is not acknowledged. */

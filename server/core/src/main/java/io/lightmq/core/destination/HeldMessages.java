@@ -32,10 +32,10 @@ public final class HeldMessages {
     return subscription;
   }
 
-  /** The messages, in ranges of one shard epoch each. */
-  public List<SequenceRange> ranges() {
+  /** The first so many of the messages' ranges, or some more; of one shard epoch each. */
+  public List<SequenceRange> ranges(int most) {
     subscription.destination().guard().check();
-    return messages.ranges();
+    return messages.ranges(most);
   }
 
   /** How many there are. */
@@ -72,7 +72,7 @@ public final class HeldMessages {
     subscription.destination().guard().check();
     if (!subscription.isClosed()) {
       subscription.remember(keys, keysMillis);
-      subscription.acknowledge(messages.ranges());
+      messages.forEach(subscription::acknowledge);
     }
     messages.clear();
   }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 
 /** Some messages of a destination, by their lanes; outside the heap. */
 @OwnedBy("shard")
@@ -50,11 +51,15 @@ public final class LaneSequences {
 
   /** Shows all of them, rising by lane and sequence, in ranges as long as there are. */
   public void forEach(Subscription.Ranges taker) {
+    forEach(() -> true, taker);
+  }
+
+  private void forEach(BooleanSupplier goesOn, Subscription.Ranges taker) {
     guard.check();
     sets.forEach(
         (lane, set) -> {
           long at = set.nextPresent(0, Long.MAX_VALUE);
-          while (at != Long.MAX_VALUE) {
+          while (at != Long.MAX_VALUE && goesOn.getAsBoolean()) {
             long end = Math.min(set.nextAbsent(at), at + (1 << 30));
             taker.range(lane, at, (int) (end - at));
             at = set.nextPresent(end, Long.MAX_VALUE);
@@ -64,8 +69,14 @@ public final class LaneSequences {
 
   /** All of them, in ranges of one shard epoch each. */
   public List<SequenceRange> ranges() {
+    return ranges(Integer.MAX_VALUE);
+  }
+
+  /** The first so many of them, or some more. */
+  List<SequenceRange> ranges(int most) {
     List<SequenceRange> ranges = new ArrayList<>();
     forEach(
+        () -> ranges.size() < most,
         (lane, from, count) -> {
           long epochEnd = ((from >>> 32) + 1) << 32;
           int first = (int) Math.min(count, epochEnd - from);

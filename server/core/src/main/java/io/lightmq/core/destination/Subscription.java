@@ -426,6 +426,11 @@ public final class Subscription {
         && !destination.isDeadLetterQueueOfItself();
   }
 
+  /** The first from a message on with which another number of attempts has failed, or a limit. */
+  public long attemptsEnd(int lane, long from, long limit) {
+    return cursor(lane).attemptsEnd(from, limit);
+  }
+
   /** The first unacknowledged sequence of a lane from one on that can be read, or -1 for none. */
   public long nextReadable(int lane, long from) {
     Cursor cursor = cursor(lane);

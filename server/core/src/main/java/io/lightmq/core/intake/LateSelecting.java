@@ -196,7 +196,7 @@ public final class LateSelecting {
     Map<Filter, Selector> selectors = new HashMap<>();
     for (Late each : asking.round) {
       Filter filter = each.subscription().filter();
-      if (each.queue() == at.queue() && filter != null) {
+      if (each.queue().equals(at.queue()) && filter != null) {
         selectors.put(filter, filter.selector());
       }
     }
@@ -258,7 +258,7 @@ public final class LateSelecting {
       Map<Filter, BitSet> failed) {
     List<Late> rest = new ArrayList<>();
     for (Late each : asking.round) {
-      if (each.queue() == at.queue() && !each.subscription().isClosed()) {
+      if (each.queue().equals(at.queue()) && !each.subscription().isClosed()) {
         rest.add(each);
       }
     }

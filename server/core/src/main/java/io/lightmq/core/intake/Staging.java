@@ -76,6 +76,9 @@ public final class Staging implements TurnPart {
   /** How many ids things in memory had got when they began; of those that began here. */
   private final Map<Long, Integer> unloggedBelow = new HashMap<>();
 
+  /** What they send to temporary destinations once they are prepared. */
+  private final KeptInMemory kept;
+
   private boolean ended;
 
   public Staging(
@@ -83,6 +86,8 @@ public final class Staging implements TurnPart {
       Recorder recorder,
       Sessions sessions,
       Transactions transactions,
+      Placing placing,
+      DelayedRuns delayed,
       Landing landing,
       LateSelecting lateSelecting,
       Attempts attempts,
@@ -93,6 +98,7 @@ public final class Staging implements TurnPart {
     this.recorder = recorder;
     this.sessions = sessions;
     this.transactions = transactions;
+    this.kept = new KeptInMemory(settings, placing, delayed, time);
     this.landing = landing;
     this.lateSelecting = lateSelecting;
     this.attempts = attempts;
@@ -256,7 +262,9 @@ public final class Staging implements TurnPart {
       Transactions.Part part,
       StagedTransaction transaction) {
     List<Settlements.Accepted> ofMemory = memory.getOrDefault(transaction.id(), List.of());
-    Plan plan = transactions.planRelease(session, link, number, part, transaction, ofMemory);
+    Plan plan =
+        transactions.planRelease(
+            session, link, number, part, transaction, ofMemory, kept.parcels(transaction.id()));
     Mark mark = landing.carryOut(plan);
     forget(transaction);
     return mark;
@@ -301,18 +309,12 @@ public final class Staging implements TurnPart {
     TransactionName name = name(session, link, new Branch.Xa(step.xid()));
     StagedTransaction known = open(name, step.transaction());
     limits.checkPrepared(session.peer().userName());
-    for (Command.StagedRun run : command.runs()) {
-      var to = state.destinations().find(run.destinationId());
-      if (to != null && to.kind().isTemporary()) {
-        throw Transactions.rolledBack(
-            "messages for temporary destinations cannot be prepared: they would not outlive the"
-                + " broker");
-      }
-    }
     if (known != null) {
       transactions.checkThere(known);
     }
+    Runnable keep = kept.look(known == null ? all().nextId() : known.id(), session, command);
     long id = stage(session, link, name, known, Transactions.Part.of(command));
+    keep.run();
     landing.record(link.id(), command.number(), List.of(new Prepared(id, time.millis())));
     leaveLinks(id);
     return Mark.DURABLE;
@@ -445,7 +447,7 @@ public final class Staging implements TurnPart {
   public void commitByHand(StagedTransaction branch) {
     state.guard().check();
     List<Settlements.Accepted> ofMemory = memory.getOrDefault(branch.id(), List.of());
-    landing.carryOut(transactions.planDecided(branch, ofMemory));
+    landing.carryOut(transactions.planDecided(branch, ofMemory, kept.parcels(branch.id())));
     forget(branch);
   }
 
@@ -530,7 +532,7 @@ public final class Staging implements TurnPart {
   /** What a transaction acknowledges, by subscription. */
   private List<Attempts.Rest> rests(StagedTransaction transaction) {
     Map<HeldMessages, List<SequenceRange>> recorded = new LinkedHashMap<>();
-    transaction.held().forEach(each -> recorded.put(each, each.ranges()));
+    transaction.held().forEach(each -> recorded.put(each, each.ranges(Attempts.MAX_STAGED)));
     List<Attempts.Rest> rests = new ArrayList<>();
     recorded.forEach((held, ranges) -> rests.add(new Attempts.Rest(held.subscription(), ranges)));
     for (Settlements.Accepted each : memory.getOrDefault(transaction.id(), List.of())) {
@@ -544,6 +546,7 @@ public final class Staging implements TurnPart {
     lateSelecting.forget(transaction);
     memory.remove(id);
     unloggedBelow.remove(id);
+    kept.forget(id);
     leaveLinks(id);
   }
 

@@ -193,7 +193,8 @@ public final class Transactions {
    * nothing.
    *
    * @param memory what the transaction acknowledges that no record tells
-   * @throws Refusal if it is rolled back
+   * @param kept what of a prepared one waits for temporary destinations
+   * @throws Refusal if it is rolled back, or a prepared one finds no room now
    */
   Plan planRelease(
       PeerSession session,
@@ -201,8 +202,9 @@ public final class Transactions {
       long number,
       Part part,
       StagedTransaction transaction,
-      List<Settlements.Accepted> memory) {
-    List<Parcel> parcels = new ArrayList<>();
+      List<Settlements.Accepted> memory,
+      List<Parcel> kept) {
+    List<Parcel> parcels = new ArrayList<>(kept);
     for (int i = 0; i < part.runs().size(); i++) {
       if (sentTo(part.runs().get(i)).kind().isTemporary()) {
         plan(session, part, i, new LinkedHashMap<>(), parcels);
@@ -216,8 +218,9 @@ public final class Transactions {
    *
    * @throws Refusal if it cannot be committed
    */
-  Plan planDecided(StagedTransaction transaction, List<Settlements.Accepted> memory) {
-    return planRelease(null, 0, List.of(), release(transaction, memory, true), memory);
+  Plan planDecided(
+      StagedTransaction transaction, List<Settlements.Accepted> memory, List<Parcel> kept) {
+    return planRelease(null, 0, kept, release(transaction, memory, true), memory);
   }
 
   private Plan planRelease(
@@ -226,7 +229,7 @@ public final class Transactions {
       List<Parcel> parcels,
       Plan.Release release,
       List<Settlements.Accepted> memory) {
-    return now(
+    Landing.Planned planned =
         landing.plan(
             link,
             number,
@@ -236,7 +239,16 @@ public final class Transactions {
                 memory.stream()
                     .filter(each -> !each.subscription().isClosed())
                     .map(each -> new Plan.Settled(each, Reason.ACKNOWLEDGED))
-                    .toList()));
+                    .toList());
+    if (planned instanceof Landing.Wait wait && release.transaction().isPrepared()) {
+      placing.wantRoom();
+      throw new Refusal(
+          FaultCode.RETRY_LATER,
+          "the branch stays prepared: there is no memory now for its "
+              + wait.bytes()
+              + " bytes of messages for temporary destinations; decide it again");
+    }
+    return now(planned);
   }
 
   private Plan.Release release(

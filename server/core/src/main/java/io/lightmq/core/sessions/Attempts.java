@@ -44,7 +44,13 @@ public final class Attempts {
   private static final int MAX_BEGUN = 4_096;
 
   /** Ranges of one subscription that a transaction is charged with, at most; the rest is not. */
-  private static final int MAX_STAGED = 4_096;
+  public static final int MAX_STAGED = 4_096;
+
+  /**
+   * Messages that are dead letters, or wait, after one failure; what is beyond is found to be a
+   * dead letter when it is about to be given out, or is free without waiting.
+   */
+  private static final int MAX_LOOKED = 10_000;
 
   /** What so many lost links are charged with can be taken back, those that were lost last. */
   private static final int MAX_LINKS = 10_000;
@@ -135,9 +141,17 @@ public final class Attempts {
     ready.add(subscription);
     DestinationSettings settings = subscription.destination().settings();
     Map<Integer, Long> longestMillis = new HashMap<>();
+    int left = MAX_LOOKED;
     for (SequenceRange range : mine) {
-      for (long at = range.from(); at < range.from() + range.count(); at++) {
-        counters.count(Figure.REDELIVERED);
+      counters.count(Figure.REDELIVERED, range.count());
+      long end = range.from() + range.count();
+      for (long at = range.from(); at < end && left > 0; at++) {
+        if (!subscription.isExhausted(range.lane(), at)
+            && settings.redelivery().delayMillis(subscription.attempts(range.lane(), at)) == 0) {
+          at = subscription.attemptsEnd(range.lane(), at, end) - 1; // so are those behind it
+          continue;
+        }
+        left--;
         if (subscription.isExhausted(range.lane(), at)) {
           if (lost
               && graceMillis > 0

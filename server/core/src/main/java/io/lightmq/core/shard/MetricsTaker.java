@@ -169,10 +169,10 @@ final class MetricsTaker {
     all.put(Figure.DAMAGED_NOW, damaged);
     all.put(Figure.REJECTED_SNAPSHOTS, (long) replica.rejectedSnapshots());
     all.put(Figure.CLOCK_STEPS, time.steps());
-    all.put(Figure.MOVES, (long) parts.mover().size());
-    all.put(Figure.WAITING_MOVES, (long) parts.mover().failing());
+    all.put(Figure.MOVES, parts.mover().size());
+    all.put(Figure.WAITING_MOVES, parts.mover().failing());
     all.put(Figure.WITHHELD, (long) parts.withheld().size());
-    all.put(Figure.DELAYED, (long) parts.delays().waiting());
+    all.put(Figure.DELAYED, parts.delays().waiting());
     all.put(Figure.NAMED_BYTES, parts.budget().used());
     all.put(Figure.NAMED_LIMIT_BYTES, parts.budget().limit());
     all.put(Figure.NAMED_REFUSED, parts.budget().refused());

@@ -233,6 +233,8 @@ final class Owner {
             recorder,
             sessions,
             transactions,
+            placing,
+            delayedRuns,
             landing,
             new LateSelecting(recorder, reads, beside, later, sessions::clientId, later::lookAgain),
             attempts,

@@ -32,16 +32,19 @@ public final class Counters {
   private final long[] figures = new long[Figure.values().length];
 
   /** Something happened once. */
+  @SuppressWarnings("EnumOrdinal") // an array, since messages are counted
   public void count(Figure figure) {
     figures[figure.ordinal()]++;
   }
 
   /** Something happened so often. */
+  @SuppressWarnings("EnumOrdinal") // an array, since messages are counted
   public void count(Figure figure, long times) {
     figures[figure.ordinal()] += times;
   }
 
   /** All that was counted; those that nothing counts are 0. */
+  @SuppressWarnings("EnumOrdinal") // an array, since messages are counted
   public Map<Figure, Long> figures() {
     Map<Figure, Long> all = new EnumMap<>(Figure.class);
     for (Figure each : Figure.values()) {

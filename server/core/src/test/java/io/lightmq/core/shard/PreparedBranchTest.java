@@ -15,6 +15,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Xid;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -63,7 +64,10 @@ class PreparedBranchTest {
   private List<String> seen(DestinationName name) {
     FakePeer reader = h.attach();
     h.consumer(reader, 1, name, Subscribe.QUEUE, null);
-    List<String> texts = h.pull(reader, 1, 50).stream().map(Received::text).toList();
+    List<String> texts = new ArrayList<>();
+    for (List<Received> got = h.pull(reader, 1, 50); !got.isEmpty(); got = h.pull(reader, 1, 50)) {
+      got.forEach(each -> texts.add(each.text()));
+    }
     int c = h.nextCorrelation();
     h.broker.submit(new Command.DetachConsumer(reader, c, 1));
     h.reply(reader, c);
@@ -182,6 +186,50 @@ class PreparedBranchTest {
     int c = h.nextCorrelation();
     h.broker.submit(new Command.Stage(by, c, 1, 0, run(id, text), List.of(), new Branch.Xa(XID)));
     return ((Peer.Reply.Staged) h.reply(by, c)).transaction();
+  }
+
+  /** A step whose answer was lost is sent again by its number, over a new connection. */
+  private FaultCode again(FakePeer by, long sent, Step step) {
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.Commit(by, c, 1, sent, List.of(), List.of(), step));
+    return h.receipt(by, c);
+  }
+
+  @Test
+  void stepsWhoseAnswersWereLostAreAnsweredTrulyAfterAReconnectAndAfterAPowerCut()
+      throws IOException {
+    UUID link = new UUID(8, 8);
+    h.open();
+    peer = h.attach(link, 1, 1, null);
+    number = 0;
+    id = h.producer(peer, QUEUE);
+    Step.Commits one =
+        new Step.Commits(new Command.Staged(new Branch.Xa(XID), stage(peer, "one phase")));
+    assertThat(step(one, List.of())).isEqualTo(FaultCode.OK);
+    Step.Prepares prepares = new Step.Prepares(XID, stage(peer, "two phases"));
+    assertThat(step(prepares, List.of())).isEqualTo(FaultCode.OK);
+    Step.Decides commits = new Step.Decides(XID, BranchDecision.COMMIT);
+    assertThat(step(commits, List.of())).isEqualTo(FaultCode.OK);
+    Step.Prepares lost = new Step.Prepares(XID, stage(peer, "lost"));
+    for (int i = 0; i < 2; i++) {
+      if (i == 0) {
+        h.broker.submit(new Command.Detach(peer, false));
+      } else {
+        h.crash(true);
+        h.open();
+      }
+      peer = h.attach(link, 2 + i, 1, null);
+      assertThat(again(peer, 1, one)).isEqualTo(FaultCode.OK);
+      assertThat(again(peer, 2, prepares)).isEqualTo(FaultCode.OK);
+      assertThat(again(peer, 3, commits)).isEqualTo(FaultCode.OK);
+      assertThat(again(peer, 4, lost)).isEqualTo(FaultCode.TRANSACTION_ROLLED_BACK);
+      assertThat(seen(QUEUE)).containsExactly("one phase", "two phases");
+      assertThat(recovered()).isEmpty();
+    }
+    number = 4;
+    assertThat(decide(BranchDecision.COMMIT)).isEqualTo(FaultCode.UNKNOWN_TRANSACTION);
+    assertThat(decide(BranchDecision.ROLL_BACK)).isEqualTo(FaultCode.UNKNOWN_TRANSACTION);
+    replays();
   }
 
   @Test

@@ -15,6 +15,8 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Xid;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -74,7 +76,10 @@ class TouchedBranchTest {
   private List<String> seen(DestinationName name) {
     FakePeer reader = h.attach();
     h.consumer(reader, 1, name, Subscribe.QUEUE, null);
-    List<String> texts = h.pull(reader, 1, 50).stream().map(Received::text).toList();
+    List<String> texts = new ArrayList<>();
+    for (List<Received> got = h.pull(reader, 1, 50); !got.isEmpty(); got = h.pull(reader, 1, 50)) {
+      got.forEach(each -> texts.add(each.text()));
+    }
     int c = h.nextCorrelation();
     h.broker.submit(new Command.DetachConsumer(reader, c, 1));
     h.reply(reader, c);
@@ -224,6 +229,84 @@ class TouchedBranchTest {
     assertThat(decide(3, BranchDecision.COMMIT)).isEqualTo(FaultCode.OK);
     assertThat(seen(OTHER)).containsExactly("x");
     replays();
+  }
+
+  /** A temporary queue of another connection, and the consumer of it. */
+  private FakePeer replies(DestinationName[] name) {
+    FakePeer owner = h.attach();
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.CreateTemporary(owner, c, DestinationKind.TEMPORARY_QUEUE));
+    name[0] = ((Peer.Reply.TemporaryCreated) h.reply(owner, c)).destination();
+    h.consumer(owner, 1, name[0], Subscribe.QUEUE, null);
+    return owner;
+  }
+
+  private List<Command.StagedRun> both(long to, long other) {
+    return List.of(run(to, "r1", "r2").get(0), run(other, "x").get(0));
+  }
+
+  @Test
+  void messagesForTemporaryQueuesComeWithTheDecision() throws IOException {
+    open();
+    DestinationName[] reply = new DestinationName[1];
+    FakePeer owner = replies(reply);
+    long to = h.producer(peer, reply[0]);
+    long other = h.producer(peer, OTHER);
+    assertThat(prepare(1, both(to, other))).isEqualTo(FaultCode.OK);
+    assertThat(h.pull(owner, 1, 5)).isEmpty();
+    replays();
+    assertThat(decide(1, BranchDecision.COMMIT)).isEqualTo(FaultCode.OK);
+    assertThat(h.pull(owner, 1, 5)).extracting(Received::text).containsExactly("r1", "r2");
+    assertThat(seen(OTHER)).containsExactly("x");
+
+    assertThat(prepare(2, both(to, other))).isEqualTo(FaultCode.OK);
+    assertThat(decide(2, BranchDecision.ROLL_BACK)).isEqualTo(FaultCode.OK);
+    assertThat(prepare(3, both(to, other))).isEqualTo(FaultCode.OK);
+    assertThat(h.admin("xa.commit", Map.of("branch", xid(3).toString()))).contains("branch");
+    assertThat(h.pull(owner, 1, 5)).extracting(Received::text).containsExactly("r1", "r2");
+    replays();
+  }
+
+  @Test
+  void messagesForATemporaryQueueThatHasGoneAreDroppedAndTheRestIsCommitted() throws IOException {
+    h.settings = h.settings.with(h.settings.intervals().withTemporaryGraceMillis(0));
+    open();
+    DestinationName[] reply = new DestinationName[1];
+    FakePeer owner = replies(reply);
+    long to = h.producer(peer, reply[0]);
+    long other = h.producer(peer, OTHER);
+    assertThat(prepare(1, both(to, other))).isEqualTo(FaultCode.OK);
+    assertThat(prepare(2, both(to, other))).isEqualTo(FaultCode.OK);
+    h.broker.submit(new Command.Detach(owner, false));
+    assertThat(decide(1, BranchDecision.COMMIT)).isEqualTo(FaultCode.OK);
+    assertThat(seen(OTHER)).containsExactly("x");
+    h.crash(true);
+    open();
+    assertThat(decide(2, BranchDecision.COMMIT)).isEqualTo(FaultCode.OK);
+    assertThat(seen(OTHER)).hasSize(2);
+    replays();
+  }
+
+  @Test
+  void whatBranchesKeepInMemoryIsBounded() throws IOException {
+    open();
+    DestinationName[] reply = new DestinationName[1];
+    FakePeer owner = replies(reply);
+    long to = h.producer(peer, reply[0]);
+    String[] texts = new String[7];
+    Arrays.fill(texts, "x".repeat(1_000));
+    int prepared = 0;
+    FaultCode code = FaultCode.OK;
+    while (code == FaultCode.OK && prepared < 100) {
+      code = prepare(prepared, run(to, texts));
+      prepared += code == FaultCode.OK ? 1 : 0;
+    }
+    assertThat(code).isEqualTo(FaultCode.LIMIT_REACHED);
+    assertThat(prepared).isBetween(10, 20); // an eighth of 1 MiB is one user's
+    assertThat(recovered()).hasSize(prepared);
+    assertThat(decide(0, BranchDecision.ROLL_BACK)).isEqualTo(FaultCode.OK);
+    assertThat(prepare(0, run(to, texts))).isEqualTo(FaultCode.OK);
+    assertThat(h.pull(owner, 1, 5)).isEmpty();
   }
 
   @Test

@@ -44,7 +44,6 @@ final class ClientFrames {
   private final Wakes wakes;
   private final Resources resources;
   private final AtomicInteger heldRuns = new AtomicInteger();
-  private final AtomicInteger heldCommitBytes = new AtomicInteger();
 
   /** What this connection has of {@link #decoded}. */
   private final AtomicLong heldHeapBytes = new AtomicLong();
@@ -137,7 +136,7 @@ final class ClientFrames {
     return open >= share
         || unanswered.get() >= share
         || verb != 0
-        || transactions.heldBytes() > 2 * settings.sizes().maxTransactionBytes()
+        || transactions.heldBytes() > 2L * settings.sizes().maxTransactionBytes()
         || heldHeapBytes.get() > FrameHeap.share(decoded.limitBytes());
   }
 
