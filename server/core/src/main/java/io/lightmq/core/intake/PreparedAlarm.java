@@ -1,6 +1,7 @@
 package io.lightmq.core.intake;
 
 import io.lightmq.core.door.BrokerSettings;
+import io.lightmq.core.runtime.Guard;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.state.ShardState;
 import io.lightmq.core.state.TurnPart;
@@ -28,6 +29,7 @@ public final class PreparedAlarm implements TurnPart {
   private static final long SOONEST_NANOS = TimeUnit.MINUTES.toNanos(1);
   private static final int MAX_NAMED = 10;
 
+  private final Guard guard;
   private final StagedTransactions transactions;
   private final long alarmMillis;
   private final TurnTime time;
@@ -35,6 +37,7 @@ public final class PreparedAlarm implements TurnPart {
   private long toldNanos;
 
   public PreparedAlarm(BrokerSettings settings, ShardState state, TurnTime time) {
+    this.guard = state.guard();
     this.transactions = state.transactions();
     this.alarmMillis = settings.intervals().preparedAlarmMillis();
     this.time = time;
@@ -42,6 +45,7 @@ public final class PreparedAlarm implements TurnPart {
 
   @Override
   public void tick() {
+    guard.check();
     String due = due();
     if (due != null) {
       log.warn("{}", due);
