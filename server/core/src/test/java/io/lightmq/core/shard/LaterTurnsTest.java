@@ -106,13 +106,14 @@ class LaterTurnsTest {
   @Test
   void aRetryIsTriedAgain() throws Exception {
     makeLetter();
-    Object mover = UnforeseenTest.set(h, null, "shard", "owner", "parts", "Retries", "mover");
+    Object mover =
+        UnforeseenTest.set(h, null, "shard", "owner", "order", "parts", "Retries", "mover");
     assertThat(h.admin("dead-letters.retry", Map.of())).contains("\"retrying\":1");
     h.loops.advance(2 * SECOND);
     lives();
     assertThat(h.admin("dead-letters.list", Map.of()))
         .contains("poison.a", "retryFails", "changed nothing");
-    UnforeseenTest.set(h, mover, "shard", "owner", "parts", "Retries", "mover");
+    UnforeseenTest.set(h, mover, "shard", "owner", "order", "parts", "Retries", "mover");
     h.loops.advance(60 * SECOND);
     assertThat(h.admin("dead-letters.list", Map.of())).isEqualTo("{\"deadLetters\":[]}");
     assertThat(h.pull(peer, 1, 1).get(0).text()).isEqualTo("bad");
@@ -129,11 +130,12 @@ class LaterTurnsTest {
   @Test
   void aLookForWhatHasExpiredIsTakenLater() throws Exception {
     publishExpiring();
-    Object reads = UnforeseenTest.set(h, null, "shard", "owner", "parts", "Janitor", "reads");
+    Object reads =
+        UnforeseenTest.set(h, null, "shard", "owner", "order", "parts", "Janitor", "reads");
     h.loops.advance(20 * SECOND);
     lives();
     assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":1");
-    UnforeseenTest.set(h, reads, "shard", "owner", "parts", "Janitor", "reads");
+    UnforeseenTest.set(h, reads, "shard", "owner", "order", "parts", "Janitor", "reads");
     h.loops.advance(20 * SECOND);
     assertThat(h.admin("destination.show", Map.of("name", "poison.a"))).contains("\"backlog\":0");
   }
@@ -141,7 +143,7 @@ class LaterTurnsTest {
   @Test
   void whatIsHalfGivenUpEndsTheShard() throws Exception {
     publishExpiring();
-    UnforeseenTest.set(h, null, "shard", "owner", "parts", "Janitor", "decisions");
+    UnforeseenTest.set(h, null, "shard", "owner", "order", "parts", "Janitor", "decisions");
     assertThatThrownBy(() -> h.loops.advance(20 * SECOND)).isInstanceOf(NullPointerException.class);
   }
 

@@ -32,6 +32,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -154,7 +155,9 @@ class PlanTest {
   }
 
   private void planMoves() {
-    Mover mover = (Mover) field(parts(), "mover");
+    Object[] parts = (Object[]) field(field(parts(), "order"), "parts");
+    Mover mover =
+        (Mover) Arrays.stream(parts).filter(Mover.class::isInstance).findAny().orElseThrow();
     MoveRecords records = (MoveRecords) field(mover, "records");
     for (Object each : List.copyOf(((Map<?, ?>) field(mover, "lines")).values())) {
       for (Move move : ((MoveLine) each).batch) {

@@ -11,6 +11,7 @@ import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -54,13 +55,13 @@ class UnforeseenTest {
 
   /**
    * Sets a part of the broker, which is found by the names of fields, and by the class of what is
-   * in a list; returns what it was.
+   * in an array; returns what it was.
    */
   static Object set(BrokerHarness h, Object part, String... path)
       throws ReflectiveOperationException {
     Object at = h.broker;
     for (String name : List.of(path).subList(0, path.length - 1)) {
-      at = at instanceof List<?> all ? ofClass(all, name) : field(at, name).get(at);
+      at = at instanceof Object[] all ? ofClass(all, name) : field(at, name).get(at);
     }
     Field last = field(at, path[path.length - 1]);
     Object was = last.get(at);
@@ -68,8 +69,8 @@ class UnforeseenTest {
     return was;
   }
 
-  private static Object ofClass(List<?> all, String name) {
-    return all.stream()
+  private static Object ofClass(Object[] all, String name) {
+    return Arrays.stream(all)
         .filter(each -> each.getClass().getSimpleName().equals(name))
         .findAny()
         .orElseThrow();
