@@ -183,12 +183,8 @@ final class BranchWork {
       ended(); // nothing was done in it
       return;
     }
+    stageOthers(last);
     try {
-      for (Map.Entry<LightmqXaResource, UnitOfWork> each : units.entrySet()) {
-        if (each.getKey() != last) {
-          each.getValue().stageAll();
-        }
-      }
       last.complete(unit(last), prepares ? xid : null);
     } catch (JMSException e) {
       throw failed(e, last);
@@ -198,6 +194,20 @@ final class BranchWork {
       units.clear();
     } else {
       ended();
+    }
+  }
+
+  /** Has the broker keep what other sessions have done; what it does not keep rolls all back. */
+  private void stageOthers(LightmqXaResource last) throws XAException {
+    try {
+      for (Map.Entry<LightmqXaResource, UnitOfWork> each : units.entrySet()) {
+        if (each.getKey() != last) {
+          each.getValue().stageAll();
+        }
+      }
+    } catch (JMSException e) {
+      dropAll();
+      throw rolledBack(e);
     }
   }
 
@@ -214,22 +224,30 @@ final class BranchWork {
 
   private XAException failed(JMSException failure, LightmqXaResource last) {
     LinkException reason = reason(failure);
-    boolean refused = Outcomes.isRefused(reason);
-    if (refused || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, failure)) {
+    if (reason == null // then nothing has gone out
+        || Outcomes.isRefused(reason)
+        || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, failure)) {
       UnitOfWork done = units.remove(last); // it has given back what it had
       dropAll();
       if (done != null) {
         abandon(last, done);
       }
-      int code =
-          XaFailures.rolledBack(
-              reason != null && refused ? reason.code() : FaultCode.TRANSACTION_ROLLED_BACK);
-      return XaFailures.of(code, "the branch is rolled back: " + failure.getMessage(), failure);
+      return rolledBack(failure);
     }
     return XaFailures.of(
         XAException.XAER_RMFAIL,
         "what became of the branch is not known: " + failure.getMessage(),
         failure);
+  }
+
+  private static XAException rolledBack(JMSException failure) {
+    LinkException reason = reason(failure);
+    int code =
+        XaFailures.rolledBack(
+            reason != null && Outcomes.isRefused(reason)
+                ? reason.code()
+                : FaultCode.TRANSACTION_ROLLED_BACK);
+    return XaFailures.of(code, "the branch is rolled back: " + failure.getMessage(), failure);
   }
 
   /** The reason at the bottom of a failure. */

@@ -1,0 +1,140 @@
+package io.lightmq.client;
+
+import static javax.transaction.xa.XAResource.TMJOIN;
+import static javax.transaction.xa.XAResource.TMNOFLAGS;
+import static javax.transaction.xa.XAResource.TMSUCCESS;
+import static javax.transaction.xa.XAResource.XA_OK;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.lightmq.client.xa.Xids;
+import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.FaultCode;
+import io.lightmq.wire.entry.SequenceRange;
+import jakarta.jms.JMSException;
+import jakarta.jms.MessageConsumer;
+import jakarta.jms.MessageProducer;
+import jakarta.jms.XAConnection;
+import jakarta.jms.XASession;
+import java.util.List;
+import javax.transaction.xa.XAException;
+import javax.transaction.xa.XAResource;
+import javax.transaction.xa.Xid;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Branches in trouble: parts that are refused, answers that never come, sessions that close. */
+class XaTroubleTest {
+  private static int lastXid;
+
+  @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
+
+  private final Xid xid = fresh();
+  private ScriptedBroker broker;
+  private XAConnection connection;
+  private XASession session;
+  private XAResource resource;
+  private MessageProducer producer;
+
+  /** All tests share the branches of this process. */
+  private static synchronized Xid fresh() {
+    lastXid++;
+    return Xids.of(
+        new io.lightmq.wire.entry.Xid(
+            78, new byte[] {(byte) (lastXid >> 8), (byte) lastXid}, new byte[] {1}));
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    broker = rig.broker();
+    broker.nothingThere();
+    broker.keepsTransactions(1 << 20);
+    broker.on(Frame.Commit.class, XaTroubleTest::done);
+    broker.on(Frame.Prepare.class, XaTroubleTest::done);
+    broker.on(Frame.Decide.class, XaTroubleTest::done);
+    broker.ok(Frame.Abandon.class);
+    broker.ok(Frame.Return.class);
+    connect("");
+  }
+
+  private void connect(String options) throws Exception {
+    connection = rig.factory(options).createXAConnection();
+    rig.closing(connection);
+    session = connection.createXASession();
+    resource = session.getXAResource();
+    producer = session.createProducer(session.createQueue("orders"));
+    connection.start();
+  }
+
+  private static List<Frame> done(Frame asked) {
+    return List.of(new Frame.Receipts(List.of(new Frame.Done(asked.correlation(), 1)), List.of()));
+  }
+
+  private interface Call {
+    void run() throws Exception;
+  }
+
+  private static int code(Call call) {
+    XAException thrown = catchThrowableOfType(XAException.class, call::run);
+    return thrown == null ? XA_OK : thrown.errorCode;
+  }
+
+  /** Another session of the connection sends in the branch, and its work ends. */
+  private void joinAndSend(XASession joined, String queue) throws Exception {
+    XAResource theirs = joined.getXAResource();
+    theirs.start(xid, TMJOIN);
+    send(joined, joined.createProducer(joined.createQueue(queue)));
+    theirs.end(xid, TMSUCCESS);
+  }
+
+  private static void send(XASession by, MessageProducer to) throws JMSException {
+    to.send(by.createTextMessage("theirs"));
+  }
+
+  private void receiveOne() throws Exception {
+    MessageConsumer consumer = session.createConsumer(session.createQueue("in"));
+    broker.on(
+        Frame.Pull.class, pull -> List.of(broker.deliver(pull.pulls().get(0), "in", 6, 0, "a")));
+    resource.start(xid, TMNOFLAGS);
+    assertThat(consumer.receive(5_000)).isNotNull();
+    broker.nothingThere();
+    resource.end(xid, TMSUCCESS);
+  }
+
+  private void assertItWentBack() {
+    assertThat(broker.seen(Frame.Return.class))
+        .anySatisfy(
+            back ->
+                assertThat(back.returned())
+                    .anySatisfy(
+                        each -> assertThat(each.ranges()).contains(new SequenceRange(4, 6, 1))));
+  }
+
+  // ---- parts that are refused ----
+
+  @Test
+  void whatTheEndingSessionReceivedGoesBackIfTheOtherOnesPartIsRefused() throws Exception {
+    receiveOne();
+    joinAndSend(connection.createXASession(), "orders");
+    broker.on(
+        Frame.Stage.class,
+        stage -> List.of(new Frame.Fault(stage.correlation(), FaultCode.DISK_FULL, "full", 0)));
+    assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XA_RBROLLBACK);
+    assertItWentBack();
+    assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XAER_NOTA);
+  }
+
+  @Test
+  void whatTheEndingSessionReceivedGoesBackIfTheOtherOnesPartIsRefusedHere() throws Exception {
+    receiveOne();
+    XASession joined = connection.createXASession();
+    XAResource theirs = joined.getXAResource();
+    theirs.start(xid, TMJOIN);
+    send(joined, joined.createProducer(joined.createTemporaryQueue()));
+    theirs.end(xid, TMSUCCESS);
+    assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XA_RBROLLBACK);
+    assertItWentBack();
+    assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XAER_NOTA);
+  }
+}
