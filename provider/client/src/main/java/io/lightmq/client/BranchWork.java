@@ -9,7 +9,9 @@ import io.lightmq.wire.entry.Branch;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Xid;
 import jakarta.jms.JMSException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.transaction.xa.XAException;
@@ -30,6 +32,7 @@ final class BranchWork {
   private final KeptPart kept;
   private final Map<LightmqXaResource, UnitOfWork> units = new LinkedHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
+  private final List<Runnable> whenEnded = new ArrayList<>();
   private boolean timed;
   private long deadlineNanos;
 
@@ -56,6 +59,8 @@ final class BranchWork {
   private void ended() {
     states.ended();
     XaBranches.ALL.remove(this);
+    whenEnded.forEach(Runnable::run);
+    whenEnded.clear();
   }
 
   /** From now on it has so much time; what is prepared has more. */
@@ -125,16 +130,49 @@ final class BranchWork {
     }
   }
 
-  /** A session that worked in it is closed: what it had received has gone back. */
+  /**
+   * A session that worked in it is closed: the broker keeps what that has done. What it does not
+   * keep goes back, and the branch can only be rolled back.
+   */
   void closed(LightmqXaResource resource) {
     lock.lock();
     try {
-      if (states.knows(resource)) {
-        states.doom(XAException.XA_RBROLLBACK);
+      UnitOfWork unit = units.get(resource);
+      if (states.state() == XaBranch.State.OPEN && unit != null) {
+        close(resource, unit);
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  private void close(LightmqXaResource resource, UnitOfWork unit) {
+    try {
+      unit.close();
+    } catch (JMSException e) {
+      LOG.warn("the branch {} is rolled back, for its session is closed", xid, e);
+      states.doom(rolledBack(e).errorCode);
+      drop(resource, unit);
+    }
+  }
+
+  /** Whether the broker keeps a part of it, and drops that with the connections of those parts. */
+  boolean needsItsLinks() {
+    return states.state() == XaBranch.State.OPEN && kept.part() != null;
+  }
+
+  /** What is to be done once it has ended; at once if it has. */
+  void whenEnded(Runnable task) {
+    lock.lock();
+    try {
+      if (states.state() != XaBranch.State.ENDED) {
+        whenEnded.add(task);
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    task.run();
   }
 
   // ---- how it ends ----
@@ -183,6 +221,12 @@ final class BranchWork {
       ended(); // nothing was done in it
       return;
     }
+    if (unit(last).hasLostItsLink()) {
+      dropAll();
+      throw XaFailures.of(
+          XAException.XA_RBCOMMFAIL,
+          "the branch is rolled back: a connection that had part in it is closed");
+    }
     stageOthers(last);
     try {
       last.complete(unit(last), prepares ? xid : null);
@@ -219,7 +263,18 @@ final class BranchWork {
         found = each.getKey();
       }
     }
-    return found == null && kept.part() != null ? units.keySet().iterator().next() : found;
+    return found == null && kept.part() != null ? withLink(by) : found;
+  }
+
+  /** All is kept by the broker: who has worked in it and has a link can end it. */
+  private LightmqXaResource withLink(LightmqXaResource by) {
+    LightmqXaResource found = by;
+    for (Map.Entry<LightmqXaResource, UnitOfWork> each : units.entrySet()) {
+      if (!units.containsKey(found) || units.get(found).hasLostItsLink()) {
+        found = each.getKey();
+      }
+    }
+    return found;
   }
 
   private XAException failed(JMSException failure, LightmqXaResource last) {
@@ -289,16 +344,17 @@ final class BranchWork {
 
   /** All that was done in it goes back, and it has ended. */
   private void dropAll() {
-    units.forEach(
-        (resource, unit) -> {
-          try {
-            resource.drop(unit);
-          } catch (JMSException e) {
-            LOG.debug("rolling back {}: what was received comes again anyway", xid, e);
-          }
-        });
+    units.forEach(this::drop);
     units.clear();
     ended();
+  }
+
+  private void drop(LightmqXaResource resource, UnitOfWork unit) {
+    try {
+      resource.drop(unit);
+    } catch (JMSException e) {
+      LOG.debug("rolling back {}: what was received comes again anyway", xid, e);
+    }
   }
 
   /** The broker has decided it. */

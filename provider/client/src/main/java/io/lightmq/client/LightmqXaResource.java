@@ -106,11 +106,17 @@ final class LightmqXaResource implements XAResource {
     session.drop(unit);
   }
 
-  /** The session is closed: the branches in which it has worked cannot be prepared any more. */
+  /** The session is closed: what it has done in branches is left to their transaction manager. */
   synchronized void closed() {
+    session.work(null);
     workedIn.values().forEach(branch -> branch.closed(this));
-    workedIn.clear();
+    workedIn.values().removeIf(branch -> branch.state() == XaBranch.State.ENDED);
     active = null;
+  }
+
+  /** The branches that need the link of the closed session until they have ended. */
+  List<BranchWork> undecided() {
+    return workedIn.values().stream().filter(BranchWork::needsItsLinks).toList();
   }
 
   private BranchWork known(io.lightmq.wire.entry.Xid xid) throws XAException {

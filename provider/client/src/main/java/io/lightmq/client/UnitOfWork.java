@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkStatus;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
@@ -41,6 +42,7 @@ final class UnitOfWork {
   private long bytes;
   private boolean acknowledgedAhead;
   private boolean entered = true;
+  private boolean closing;
 
   /** What was received before the session left it, or before it failed. */
   private HandedOver.Taken before = HandedOver.Taken.NOTHING;
@@ -145,8 +147,25 @@ final class UnitOfWork {
     if (!sends.isEmpty()) {
       throw JmsFaults.of(
           FaultCode.TRANSACTION_TOO_LARGE,
-          "the transaction has messages for temporary destinations of several connections",
+          "the transaction has messages for temporary destinations, and they are of several"
+              + " sessions or of one that is closed",
           null);
+    }
+  }
+
+  /**
+   * The session is closed: the broker keeps what it has done, and whoever ends the transaction does
+   * that without it.
+   *
+   * @throws JMSException if the broker does not keep it: then the transaction can only be rolled
+   *     back
+   */
+  synchronized void close() throws JMSException {
+    closing = true;
+    try {
+      stageAll();
+    } finally {
+      leave();
     }
   }
 
@@ -184,7 +203,7 @@ final class UnitOfWork {
       return;
     }
     try {
-      kept.stage(link, sessionId, batch, places, taken.stale());
+      kept.stage(link, sessionId, batch, places, taken.stale(), closing);
     } catch (JMSException e) {
       if (!Outcomes.isRefused(e.getCause())
           || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, e)) {
@@ -216,6 +235,11 @@ final class UnitOfWork {
   /** Why it cannot be committed any more; null if it can. */
   synchronized @Nullable JMSException failure() {
     return failure == null ? null : rolledBack(failure);
+  }
+
+  /** Whether the link that it was done on has ended, and with that what the broker kept of it. */
+  boolean hasLostItsLink() {
+    return link.status().phase() == LinkStatus.Phase.ENDED;
   }
 
   /** What the broker keeps of it; null if nothing. */

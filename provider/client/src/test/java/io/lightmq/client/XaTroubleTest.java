@@ -7,8 +7,11 @@ import static javax.transaction.xa.XAResource.XA_OK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkStatus;
 import io.lightmq.client.xa.Xids;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.entry.DestinationName;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
 import jakarta.jms.JMSException;
@@ -55,6 +58,12 @@ class XaTroubleTest {
     broker.on(Frame.Decide.class, XaTroubleTest::done);
     broker.ok(Frame.Abandon.class);
     broker.ok(Frame.Return.class);
+    broker.on(
+        Frame.CreateTemporary.class,
+        create ->
+            List.of(
+                new Frame.TemporaryCreated(
+                    create.correlation(), new DestinationName(create.kind(), "temporary-1"))));
     connect("");
   }
 
@@ -136,5 +145,67 @@ class XaTroubleTest {
     assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XA_RBROLLBACK);
     assertItWentBack();
     assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XAER_NOTA);
+  }
+
+  // ---- sessions and connections that are closed ----
+
+  private void work() throws Exception {
+    resource.start(xid, TMNOFLAGS);
+    producer.send(session.createTextMessage("a"));
+    resource.end(xid, TMSUCCESS);
+  }
+
+  private BrokerLink link() {
+    return ((LightmqConnection) connection).link();
+  }
+
+  private static boolean isEnded(BrokerLink link) {
+    return link.status().phase() == LinkStatus.Phase.ENDED;
+  }
+
+  @Test
+  void aClosedConnectionKeepsItsLinkUntilTheBranchIsDecided() throws Exception {
+    work();
+    BrokerLink link = link();
+    connection.close();
+    assertThat(isEnded(link)).isFalse();
+    assertThat(resource.prepare(xid)).isEqualTo(XA_OK);
+    resource.commit(xid, false);
+    assertThat(broker.seen(Frame.Decide.class)).hasSize(1);
+    assertThat(isEnded(link)).isTrue();
+  }
+
+  @Test
+  void aClosedConnectionLetsItsLinkGoWithTheRollback() throws Exception {
+    work();
+    BrokerLink link = link();
+    connection.close();
+    assertThat(isEnded(link)).isFalse();
+    resource.rollback(xid);
+    assertThat(broker.seen(Frame.Abandon.class)).hasSize(1);
+    assertThat(isEnded(link)).isTrue();
+  }
+
+  @Test
+  void aClosedConnectionKeepsNoLinkForWhatIsPreparedOrEmpty() throws Exception {
+    work();
+    resource.prepare(xid);
+    resource.start(fresh(), TMNOFLAGS);
+    BrokerLink link = link();
+    connection.close();
+    assertThat(isEnded(link)).isTrue();
+  }
+
+  @Test
+  void whatTheBrokerDoesNotKeepAtTheCloseGoesBackAndTheBranchWithIt() throws Exception {
+    receiveOne();
+    broker.on(
+        Frame.Stage.class,
+        stage -> List.of(new Frame.Fault(stage.correlation(), FaultCode.DISK_FULL, "full", 0)));
+    BrokerLink link = link();
+    connection.close();
+    assertItWentBack();
+    assertThat(isEnded(link)).isTrue();
+    assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XA_RBROLLBACK);
   }
 }

@@ -349,6 +349,40 @@ class XaBranchesTest {
     assertThat(drain(plain, bills)).containsExactly("ann's");
   }
 
+  // ---- closing before the decision ----
+
+  @Test
+  void aSessionMayBeClosedBeforeItsBranchIsPrepared() throws Exception {
+    move(resource, session, xid, orderOf("a"));
+    session.close();
+    assertThat(resource.prepare(xid)).isEqualTo(XA_OK);
+    resource.commit(xid, false);
+    assertThat(drain(plain, bills)).containsExactly("bill of a");
+    assertThat(drain(plain, orders)).isEmpty();
+  }
+
+  @Test
+  void aConnectionMayBeClosedWhileItsSessionWorksInABranch() throws Exception {
+    MessageConsumer consumer = orderOf("a");
+    resource.start(xid, TMNOFLAGS);
+    send(session, bills, "bill of " + receive(consumer));
+    connections.get(connections.size() - 1).close();
+    resource.end(xid, TMSUCCESS);
+    resource.commit(xid, true);
+    assertThat(drain(plain, bills)).containsExactly("bill of a");
+    assertThat(drain(plain, orders)).isEmpty();
+  }
+
+  @Test
+  void whatAClosedConnectionHasReceivedComesAgainWithTheRollback() throws Exception {
+    move(resource, session, xid, orderOf("a"));
+    connections.get(connections.size() - 1).close();
+    assertThat(drain(plain, orders)).isEmpty();
+    resource.rollback(xid);
+    assertThat(drain(plain, orders)).containsExactly("a");
+    assertThat(drain(plain, bills)).isEmpty();
+  }
+
   // ---- recovery ----
 
   @Test
