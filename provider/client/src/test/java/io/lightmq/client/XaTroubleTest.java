@@ -11,15 +11,22 @@ import io.lightmq.client.link.BrokerLink;
 import io.lightmq.client.link.LinkStatus;
 import io.lightmq.client.xa.Xids;
 import io.lightmq.wire.Frame;
+import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.DestinationName;
+import io.lightmq.wire.entry.Entry;
+import io.lightmq.wire.entry.EntryStamp;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.SequenceRange;
+import io.netty.buffer.Unpooled;
 import jakarta.jms.JMSException;
 import jakarta.jms.MessageConsumer;
 import jakarta.jms.MessageProducer;
 import jakarta.jms.XAConnection;
 import jakarta.jms.XASession;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.transaction.xa.XAException;
 import javax.transaction.xa.XAResource;
 import javax.transaction.xa.Xid;
@@ -145,6 +152,63 @@ class XaTroubleTest {
     assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XA_RBROLLBACK);
     assertItWentBack();
     assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XAER_NOTA);
+  }
+
+  /** Answers pulls with messages at every other sequence, so that each is in a place of its own. */
+  private void scatter(int most) {
+    AtomicLong next = new AtomicLong(2);
+    EntryStamp stamp = new EntryStamp(4, 1, broker.idOf("in"), 5_000, 1, new byte[] {'a'});
+    byte[] message = ScriptedBroker.text("a");
+    broker.on(
+        Frame.Pull.class,
+        pull -> {
+          List<Frame> answers = new ArrayList<>();
+          for (Frame.PullOne one : pull.pulls()) {
+            int count = (int) Math.min(one.messages(), most - (next.get() - 2) / 2);
+            ByteBuffer entries = ByteBuffer.allocate(8 << 20);
+            int at = 0;
+            for (int i = 0; i < count; i++) {
+              ByteBuffer body = ByteBuffer.wrap(message);
+              at += Entry.write(entries, at, stamp, next.get(), 0, body, 0, message.length);
+              next.addAndGet(2);
+            }
+            if (count > 0) {
+              answers.add(
+                  new Frame.Deliver(
+                      one.consumerId(),
+                      one.pullId(),
+                      count,
+                      List.of(),
+                      List.of(),
+                      Unpooled.wrappedBuffer(entries.array(), 0, at)));
+            }
+          }
+          return answers;
+        });
+  }
+
+  @Test
+  void allThatAnotherSessionReceivedIsPreparedThoughItIsInManyPlaces() throws Exception {
+    connect("&prefetchMessages=20000&prefetchBytes=60000000");
+    int most = 50_001;
+    scatter(most);
+    MessageConsumer consumer = session.createConsumer(session.createQueue("in"));
+    resource.start(xid, TMNOFLAGS);
+    for (int i = 0; i < most; i++) {
+      assertThat(consumer.receive(5_000)).as("message %d", i).isNotNull();
+    }
+    resource.end(xid, TMSUCCESS);
+    XASession joined = connection.createXASession();
+    joinAndSend(joined, "orders");
+    assertThat(joined.getXAResource().prepare(xid)).isEqualTo(XA_OK);
+    int acknowledged =
+        broker.seen(Frame.Stage.class).stream()
+            .flatMap(stage -> stage.acked().stream())
+            .mapToInt(acked -> acked.ranges().size())
+            .sum();
+    assertThat(acknowledged).isEqualTo(most);
+    assertThat(broker.seen(Frame.Stage.class))
+        .allMatch(stage -> UnitOfWork.items(stage.acked()) <= Protocol.MAX_ITEMS);
   }
 
   // ---- sessions and connections that are closed ----
