@@ -3,12 +3,14 @@ package io.lightmq.client;
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
 import io.lightmq.client.link.LinkException;
+import io.lightmq.client.link.LinkStatus;
 import io.lightmq.client.xa.XaBranch;
 import io.lightmq.client.xa.XaFailures;
 import io.lightmq.wire.entry.Branch;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Xid;
 import jakarta.jms.JMSException;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +35,10 @@ final class BranchWork {
   private final Map<LightmqXaResource, UnitOfWork> units = new LinkedHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final List<Runnable> whenEnded = new ArrayList<>();
+
+  /** Weak: what is left of a branch holds no closed connection. */
+  private volatile WeakReference<BrokerLink> askedOn = new WeakReference<>(null);
+
   private boolean timed;
   private long deadlineNanos;
 
@@ -87,6 +93,16 @@ final class BranchWork {
     lock.lock();
     try {
       units.computeIfAbsent(resource, one -> one.unit(kept)).enter();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Of how many sessions it holds the work. */
+  int sessions() {
+    lock.lock();
+    try {
+      return units.size();
     } finally {
       lock.unlock();
     }
@@ -203,6 +219,7 @@ final class BranchWork {
   }
 
   private void complete(LightmqXaResource by, boolean prepares) throws XAException {
+    requireKnown();
     lookAtTheTime();
     try {
       if (prepares) {
@@ -289,10 +306,37 @@ final class BranchWork {
       }
       return rolledBack(failure);
     }
+    units.clear(); // nothing of them is to be done again
+    askedOn = new WeakReference<>(last.link());
     return XaFailures.of(
         XAException.XAER_RMFAIL,
         "what became of the branch is not known: " + failure.getMessage(),
         failure);
+  }
+
+  /**
+   * The link on which it was asked for an end whose answer never came, as long as that may come, or
+   * be asked for again: what is decided meanwhile has to go the same way, or it might come first.
+   */
+  @Nullable BrokerLink askedOn() {
+    BrokerLink link = askedOn.get();
+    return link == null || link.status().phase() == LinkStatus.Phase.ENDED ? null : link;
+  }
+
+  /** A commit in one phase whose answer never came cannot be asked for; it is forgotten in time. */
+  private void requireKnown() throws XAException {
+    if (states.state() != XaBranch.State.COMMITTING) {
+      return;
+    }
+    if (askedOn() == null) {
+      ended();
+      throw XaFailures.of(
+          XAException.XAER_NOTA,
+          "whether the branch was committed is not known, and its connection is closed");
+    }
+    throw XaFailures.of(
+        XAException.XAER_RMFAIL,
+        "whether the branch was committed is not known: the broker has not answered");
   }
 
   private static XAException rolledBack(JMSException failure) {
@@ -329,6 +373,7 @@ final class BranchWork {
   boolean rollback() throws XAException {
     lock.lock();
     try {
+      requireKnown();
       if (states.rollback()) {
         return true;
       }

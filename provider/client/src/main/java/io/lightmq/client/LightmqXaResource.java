@@ -44,6 +44,10 @@ final class LightmqXaResource implements XAResource {
     this.link = link;
   }
 
+  BrokerLink link() {
+    return link;
+  }
+
   // ---- working in a branch ----
 
   // Who wants both takes this resource's monitor first, then the branch's lock.
@@ -57,7 +61,7 @@ final class LightmqXaResource implements XAResource {
     }
     io.lightmq.wire.entry.Xid ours = Xids.of(xid);
     requireSession();
-    requireBroker();
+    requireBroker(link);
     if (active != null) {
       throw XaFailures.of(
           XAException.XAER_PROTO,
@@ -143,8 +147,8 @@ final class LightmqXaResource implements XAResource {
   }
 
   /** Its session may be closed: prepared branches can be decided as long as there is a link. */
-  private void requireBroker() throws XAException {
-    if (!link.limits().keepsTransactions()) {
+  private static void requireBroker(BrokerLink way) throws XAException {
+    if (!way.limits().keepsTransactions()) {
       throw XaFailures.of(
           XAException.XAER_RMFAIL,
           "this broker knows no distributed transactions; use one of this release");
@@ -206,9 +210,11 @@ final class LightmqXaResource implements XAResource {
       @Nullable BranchWork branch,
       boolean again)
       throws XAException {
-    requireBroker();
+    BrokerLink askedOn = branch == null ? null : branch.askedOn();
+    BrokerLink way = askedOn == null ? link : askedOn;
+    requireBroker(way);
     try {
-      Awaiting.answerWhenClosing(link.decide(xid, decision), "deciding the branch " + xid);
+      Awaiting.answerWhenClosing(way.decide(xid, decision), "deciding the branch " + xid);
     } catch (JMSException e) {
       LinkException reason = BranchWork.reason(e);
       int code = reason == null ? XAException.XAER_RMFAIL : code(reason.code());
@@ -248,7 +254,7 @@ final class LightmqXaResource implements XAResource {
     if ((flags & TMSTARTRSCAN) == 0) {
       return new Xid[0];
     }
-    requireBroker();
+    requireBroker(link);
     List<Xid> found = new ArrayList<>();
     io.lightmq.wire.entry.Xid after = null;
     try {

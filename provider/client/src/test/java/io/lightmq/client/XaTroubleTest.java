@@ -211,13 +211,72 @@ class XaTroubleTest {
         .allMatch(stage -> UnitOfWork.items(stage.acked()) <= Protocol.MAX_ITEMS);
   }
 
-  // ---- sessions and connections that are closed ----
+  // ---- answers that never come ----
 
   private void work() throws Exception {
     resource.start(xid, TMNOFLAGS);
     producer.send(session.createTextMessage("a"));
     resource.end(xid, TMSUCCESS);
   }
+
+  private static List<Frame> unknown(Frame asked) {
+    return List.of(
+        new Frame.Receipts(
+            List.of(),
+            List.of(new Frame.Fault(asked.correlation(), FaultCode.UNKNOWN_TRANSACTION, "no", 0))));
+  }
+
+  @Test
+  void aRollbackOfAPrepareWithoutAnswerGoesBehindItOnItsLink() throws Exception {
+    XAConnection other = rig.factory("").createXAConnection();
+    rig.closing(other);
+    XAResource recovering = other.createXASession().getXAResource();
+    connect("&requestTimeoutMillis=300");
+    broker.on(Frame.Prepare.class, prepare -> List.of());
+    work();
+    assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XAER_RMFAIL);
+    broker.on(Frame.Decide.class, XaTroubleTest::unknown);
+    assertThat(code(() -> recovering.rollback(xid))).isEqualTo(XA_OK);
+    long prepared = broker.seen(Frame.Prepare.class).get(0).number();
+    assertThat(broker.seen(Frame.Decide.class))
+        .extracting(Frame.Decide::number)
+        .containsExactly(prepared + 1);
+  }
+
+  @Test
+  void aRollbackOfAPrepareWithoutAnswerIsFreeOnceItsLinkIsClosed() throws Exception {
+    XAConnection other = rig.factory("").createXAConnection();
+    rig.closing(other);
+    XAResource recovering = other.createXASession().getXAResource();
+    connect("&requestTimeoutMillis=300");
+    broker.on(Frame.Prepare.class, prepare -> List.of());
+    work();
+    assertThat(code(() -> resource.prepare(xid))).isEqualTo(XAException.XAER_RMFAIL);
+    connection.close();
+    broker.on(Frame.Decide.class, XaTroubleTest::unknown);
+    assertThat(code(() -> recovering.rollback(xid))).isEqualTo(XA_OK);
+    assertThat(broker.seen(Frame.Decide.class))
+        .extracting(Frame.Decide::number)
+        .containsExactly(1L);
+  }
+
+  @Test
+  void aCommitWithoutAnswerIsForgottenWithItsConnection() throws Exception {
+    connect("&requestTimeoutMillis=300");
+    broker.on(Frame.Commit.class, commit -> List.of());
+    work();
+    assertThat(code(() -> resource.commit(xid, true))).isEqualTo(XAException.XAER_RMFAIL);
+    assertThat(code(() -> resource.commit(xid, true))).isEqualTo(XAException.XAER_RMFAIL);
+    assertThat(code(() -> resource.rollback(xid))).isEqualTo(XAException.XAER_RMFAIL);
+    BranchWork left = XaBranches.ALL.find(link().owner(), Xids.of(xid));
+    assertThat(left).isNotNull();
+    assertThat(left.sessions()).isZero();
+    connection.close();
+    assertThat(code(() -> resource.commit(xid, true))).isEqualTo(XAException.XAER_NOTA);
+    assertThat(XaBranches.ALL.find(link().owner(), Xids.of(xid))).isNull();
+  }
+
+  // ---- sessions and connections that are closed ----
 
   private BrokerLink link() {
     return ((LightmqConnection) connection).link();
