@@ -26,10 +26,12 @@ import jakarta.jms.XASession;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.transaction.xa.XAException;
 import javax.transaction.xa.XAResource;
 import javax.transaction.xa.Xid;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -274,6 +276,39 @@ class XaTroubleTest {
     connection.close();
     assertThat(code(() -> resource.commit(xid, true))).isEqualTo(XAException.XAER_NOTA);
     assertThat(XaBranches.ALL.find(link().owner(), Xids.of(xid))).isNull();
+  }
+
+  // ---- a broker that keeps no transactions ----
+
+  @Test
+  void aPrepareIsNotSentToABrokerThatKeepsNoTransactions() throws Exception {
+    connect("&requestTimeoutMillis=5000&maxReconnectDelayMillis=20");
+    broker.on(Frame.Prepare.class, prepare -> List.of());
+    work();
+    CompletableFuture<Integer> prepared =
+        CompletableFuture.supplyAsync(() -> code(() -> resource.prepare(xid)));
+    Awaitility.await().until(() -> broker.seen(Frame.Prepare.class).size() == 1);
+    broker.on(Frame.Hello.class, hello -> List.of(ScriptedBroker.welcome()));
+    broker.cut();
+    assertThat(prepared.join()).isEqualTo(XAException.XA_RBCOMMFAIL);
+    Awaitility.await().until(() -> ((LightmqConnection) connection).state().isReady());
+    assertThat(broker.seen(Frame.Prepare.class)).hasSize(1);
+  }
+
+  @Test
+  void aDecisionIsNotSentToABrokerThatKeepsNoTransactions() throws Exception {
+    connect("&requestTimeoutMillis=5000&maxReconnectDelayMillis=20");
+    broker.on(Frame.Decide.class, decide -> List.of());
+    work();
+    resource.prepare(xid);
+    CompletableFuture<Integer> decided =
+        CompletableFuture.supplyAsync(() -> code(() -> resource.commit(xid, false)));
+    Awaitility.await().until(() -> broker.seen(Frame.Decide.class).size() == 1);
+    broker.on(Frame.Hello.class, hello -> List.of(ScriptedBroker.welcome()));
+    broker.cut();
+    assertThat(decided.join()).isEqualTo(XAException.XAER_RMFAIL);
+    Awaitility.await().until(() -> ((LightmqConnection) connection).state().isReady());
+    assertThat(broker.seen(Frame.Decide.class)).hasSize(1);
   }
 
   // ---- sessions and connections that are closed ----
