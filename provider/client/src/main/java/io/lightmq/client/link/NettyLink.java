@@ -320,7 +320,7 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
       return;
     }
     state = Phase.ENDED;
-    story.ended(cause);
+    story.ended(failed ? cause : null);
     tries.giveUp();
     publishing.fail(cause);
     requests.fail(cause);

@@ -44,7 +44,6 @@ final class ClientFrames {
   private final Wakes wakes;
   private final Resources resources;
   private final AtomicInteger heldRuns = new AtomicInteger();
-  private final AtomicInteger heldCommitBytes = new AtomicInteger();
 
   /** What this connection has of {@link #decoded}. */
   private final AtomicLong heldHeapBytes = new AtomicLong();
