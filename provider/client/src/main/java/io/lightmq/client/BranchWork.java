@@ -3,13 +3,17 @@ package io.lightmq.client;
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
 import io.lightmq.client.link.LinkException;
+import io.lightmq.client.link.LinkStatus;
 import io.lightmq.client.xa.XaBranch;
 import io.lightmq.client.xa.XaFailures;
 import io.lightmq.wire.entry.Branch;
 import io.lightmq.wire.entry.FaultCode;
 import io.lightmq.wire.entry.Xid;
 import jakarta.jms.JMSException;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.transaction.xa.XAException;
@@ -30,6 +34,11 @@ final class BranchWork {
   private final KeptPart kept;
   private final Map<LightmqXaResource, UnitOfWork> units = new LinkedHashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
+  private final List<Runnable> whenEnded = new ArrayList<>();
+
+  /** Weak: what is left of a branch holds no closed connection. */
+  private volatile WeakReference<BrokerLink> askedOn = new WeakReference<>(null);
+
   private boolean timed;
   private long deadlineNanos;
 
@@ -56,6 +65,8 @@ final class BranchWork {
   private void ended() {
     states.ended();
     XaBranches.ALL.remove(this);
+    whenEnded.forEach(Runnable::run);
+    whenEnded.clear();
   }
 
   /** From now on it has so much time; what is prepared has more. */
@@ -82,6 +93,16 @@ final class BranchWork {
     lock.lock();
     try {
       units.computeIfAbsent(resource, one -> one.unit(kept)).enter();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Of how many sessions it holds the work. */
+  int sessions() {
+    lock.lock();
+    try {
+      return units.size();
     } finally {
       lock.unlock();
     }
@@ -125,16 +146,49 @@ final class BranchWork {
     }
   }
 
-  /** A session that worked in it is closed: what it had received has gone back. */
+  /**
+   * A session that worked in it is closed: the broker keeps what that has done. What it does not
+   * keep goes back, and the branch can only be rolled back.
+   */
   void closed(LightmqXaResource resource) {
     lock.lock();
     try {
-      if (states.knows(resource)) {
-        states.doom(XAException.XA_RBROLLBACK);
+      UnitOfWork unit = units.get(resource);
+      if (states.state() == XaBranch.State.OPEN && unit != null) {
+        close(resource, unit);
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  private void close(LightmqXaResource resource, UnitOfWork unit) {
+    try {
+      unit.close();
+    } catch (JMSException e) {
+      LOG.warn("the branch {} is rolled back, for its session is closed", xid, e);
+      states.doom(rolledBack(e).errorCode);
+      drop(resource, unit);
+    }
+  }
+
+  /** Whether the broker keeps a part of it, and drops that with the connections of those parts. */
+  boolean needsItsLinks() {
+    return states.state() == XaBranch.State.OPEN && kept.part() != null;
+  }
+
+  /** What is to be done once it has ended; at once if it has. */
+  void whenEnded(Runnable task) {
+    lock.lock();
+    try {
+      if (states.state() != XaBranch.State.ENDED) {
+        whenEnded.add(task);
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    task.run();
   }
 
   // ---- how it ends ----
@@ -165,6 +219,7 @@ final class BranchWork {
   }
 
   private void complete(LightmqXaResource by, boolean prepares) throws XAException {
+    requireKnown();
     lookAtTheTime();
     try {
       if (prepares) {
@@ -183,12 +238,14 @@ final class BranchWork {
       ended(); // nothing was done in it
       return;
     }
+    if (unit(last).hasLostItsLink()) {
+      dropAll();
+      throw XaFailures.of(
+          XAException.XA_RBCOMMFAIL,
+          "the branch is rolled back: a connection that had part in it is closed");
+    }
+    stageOthers(last);
     try {
-      for (Map.Entry<LightmqXaResource, UnitOfWork> each : units.entrySet()) {
-        if (each.getKey() != last) {
-          each.getValue().stageAll();
-        }
-      }
       last.complete(unit(last), prepares ? xid : null);
     } catch (JMSException e) {
       throw failed(e, last);
@@ -201,6 +258,20 @@ final class BranchWork {
     }
   }
 
+  /** Has the broker keep what other sessions have done; what it does not keep rolls all back. */
+  private void stageOthers(LightmqXaResource last) throws XAException {
+    try {
+      for (Map.Entry<LightmqXaResource, UnitOfWork> each : units.entrySet()) {
+        if (each.getKey() != last) {
+          each.getValue().stageAll();
+        }
+      }
+    } catch (JMSException e) {
+      dropAll();
+      throw rolledBack(e);
+    }
+  }
+
   /** Whose session ends it: the one that asks, if it has anything to add. */
   private @Nullable LightmqXaResource last(LightmqXaResource by) {
     LightmqXaResource found = null;
@@ -209,27 +280,70 @@ final class BranchWork {
         found = each.getKey();
       }
     }
-    return found == null && kept.part() != null ? units.keySet().iterator().next() : found;
+    return found == null && kept.part() != null ? withLink(by) : found;
+  }
+
+  /** All is kept by the broker: who has worked in it and has a link can end it. */
+  private LightmqXaResource withLink(LightmqXaResource by) {
+    LightmqXaResource found = by;
+    for (Map.Entry<LightmqXaResource, UnitOfWork> each : units.entrySet()) {
+      if (!units.containsKey(found) || units.get(found).hasLostItsLink()) {
+        found = each.getKey();
+      }
+    }
+    return found;
   }
 
   private XAException failed(JMSException failure, LightmqXaResource last) {
     LinkException reason = reason(failure);
-    boolean refused = Outcomes.isRefused(reason);
-    if (refused || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, failure)) {
+    if (reason == null // then nothing has gone out
+        || Outcomes.isRefused(reason)
+        || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, failure)) {
       UnitOfWork done = units.remove(last); // it has given back what it had
       dropAll();
       if (done != null) {
         abandon(last, done);
       }
-      int code =
-          XaFailures.rolledBack(
-              reason != null && refused ? reason.code() : FaultCode.TRANSACTION_ROLLED_BACK);
-      return XaFailures.of(code, "the branch is rolled back: " + failure.getMessage(), failure);
+      return rolledBack(failure);
     }
+    units.clear(); // nothing of them is to be done again
+    askedOn = new WeakReference<>(last.link());
     return XaFailures.of(
         XAException.XAER_RMFAIL,
         "what became of the branch is not known: " + failure.getMessage(),
         failure);
+  }
+
+  /**
+   * The link on which it was asked for an end whose answer never came, as long as that may come, or
+   * be asked for again: what is decided meanwhile has to go the same way, or it might come first.
+   */
+  @Nullable BrokerLink askedOn() {
+    BrokerLink link = askedOn.get();
+    return link == null || link.status().phase() == LinkStatus.Phase.ENDED ? null : link;
+  }
+
+  /** A commit in one phase whose answer never came cannot be asked for; it is forgotten in time. */
+  private void requireKnown() throws XAException {
+    if (states.state() != XaBranch.State.COMMITTING) {
+      return;
+    }
+    if (askedOn() == null) {
+      ended();
+      throw XaFailures.of(
+          XAException.XAER_NOTA,
+          "whether the branch was committed is not known, and its connection is closed");
+    }
+    throw XaFailures.of(
+        XAException.XAER_RMFAIL,
+        "whether the branch was committed is not known: the broker has not answered");
+  }
+
+  private static XAException rolledBack(JMSException failure) {
+    LinkException reason = reason(failure);
+    int code =
+        XaFailures.rolledBack(reason == null ? FaultCode.TRANSACTION_ROLLED_BACK : reason.code());
+    return XaFailures.of(code, "the branch is rolled back: " + failure.getMessage(), failure);
   }
 
   /** The reason at the bottom of a failure. */
@@ -259,6 +373,7 @@ final class BranchWork {
   boolean rollback() throws XAException {
     lock.lock();
     try {
+      requireKnown();
       if (states.rollback()) {
         return true;
       }
@@ -271,16 +386,17 @@ final class BranchWork {
 
   /** All that was done in it goes back, and it has ended. */
   private void dropAll() {
-    units.forEach(
-        (resource, unit) -> {
-          try {
-            resource.drop(unit);
-          } catch (JMSException e) {
-            LOG.debug("rolling back {}: what was received comes again anyway", xid, e);
-          }
-        });
+    units.forEach(this::drop);
     units.clear();
     ended();
+  }
+
+  private void drop(LightmqXaResource resource, UnitOfWork unit) {
+    try {
+      resource.drop(unit);
+    } catch (JMSException e) {
+      LOG.debug("rolling back {}: what was received comes again anyway", xid, e);
+    }
   }
 
   /** The broker has decided it. */

@@ -79,6 +79,9 @@ record ClientSettings(
   static final double STANDARD_MULTIPLIER = 2;
   private static final double MOST_MULTIPLIER = 1_000;
 
+  /** Characters of a wrong name or value that are told. */
+  private static final int MAX_TOLD = 100;
+
   /** Names that other providers have for an option. */
   private static final Map<String, String> OTHER_NAMES =
       new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
@@ -197,7 +200,30 @@ record ClientSettings(
    * @throws IllegalArgumentException if its value is out of its range
    */
   static void check(String name, String value) {
-    of(new ClientUri("mem", List.of(), "default", Map.of(name, value)));
+    String option = canonical(name);
+    try {
+      of(new ClientUri("mem", List.of(), "default", Map.of(option, value)));
+    } catch (IllegalArgumentException e) {
+      if (option.equalsIgnoreCase(name)) {
+        throw e;
+      }
+      throw new IllegalArgumentException(
+          "the option " + name + " is " + option + " here: " + e.getMessage(), e);
+    }
+  }
+
+  /** As {@link #check} an option under a name of another provider; others are not looked at. */
+  static void checkOtherName(String name, String value) {
+    if (OTHER_NAMES.containsKey(name)) {
+      check(name, value);
+    }
+  }
+
+  /** A text to be told, of which the beginning is enough. */
+  private static String shortened(String text) {
+    return text.length() <= MAX_TOLD
+        ? text
+        : text.substring(0, MAX_TOLD) + "... (" + text.length() + " characters)";
   }
 
   /** The value of an option that is a number, or its default. */
@@ -230,7 +256,7 @@ record ClientSettings(
     List<String> near = NearNames.of(name, names, 1);
     throw new IllegalArgumentException(
         "the option '"
-            + name
+            + shortened(name)
             + "' is unknown; "
             + (near.isEmpty()
                 ? "known are " + String.join(", ", optionNames())
@@ -245,7 +271,8 @@ record ClientSettings(
     if (value.equalsIgnoreCase("true") || value.equalsIgnoreCase("false")) {
       return value.equalsIgnoreCase("true");
     }
-    throw new IllegalArgumentException("the option " + name + " is true or false, not " + value);
+    throw new IllegalArgumentException(
+        "the option " + name + " is true or false, not " + shortened(value));
   }
 
   /** A decimal number. */
@@ -260,10 +287,15 @@ record ClientSettings(
       }
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(
-          "the option " + MULTIPLIER + " is a number, not '" + value + "'", e);
+          "the option " + MULTIPLIER + " is a number, not '" + shortened(value) + "'", e);
     }
     throw new IllegalArgumentException(
-        "the option " + MULTIPLIER + " is 1 to " + (int) MOST_MULTIPLIER + ", not " + value);
+        "the option "
+            + MULTIPLIER
+            + " is 1 to "
+            + (int) MOST_MULTIPLIER
+            + ", not "
+            + shortened(value));
   }
 
   private static boolean atMostOnce(String value) {
@@ -271,7 +303,12 @@ record ClientSettings(
       return value.equalsIgnoreCase(AT_MOST_ONCE);
     }
     throw new IllegalArgumentException(
-        "the option semantics is " + AT_LEAST_ONCE + " or " + AT_MOST_ONCE + ", not " + value);
+        "the option semantics is "
+            + AT_LEAST_ONCE
+            + " or "
+            + AT_MOST_ONCE
+            + ", not "
+            + shortened(value));
   }
 
   private static Set<String> packages(String list) {
@@ -305,11 +342,20 @@ record ClientSettings(
           return value;
         }
       } catch (NumberFormatException e) {
-        throw new IllegalArgumentException(
-            "the option " + name + " is a number, not '" + text + "'", e);
+        if (!text.trim().matches("[+-]?[0-9]+")) {
+          throw new IllegalArgumentException(
+              "the option " + name + " is a number, not '" + shortened(text) + "'", e);
+        }
       }
       throw new IllegalArgumentException(
-          "the option " + name + " is " + range.least() + " to " + range.most() + ", not " + text);
+          "the option "
+              + name
+              + " is "
+              + range.least()
+              + " to "
+              + range.most()
+              + ", not "
+              + shortened(text));
     }
   }
 }

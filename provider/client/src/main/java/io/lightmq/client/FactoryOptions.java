@@ -50,7 +50,12 @@ public abstract sealed class FactoryOptions implements Serializable
           "the URI is null; write one such as " + DEFAULT_URI + ", or leave it out for that");
     }
     ClientUri parsed = ClientUri.parse(uri);
-    ClientSettings.of(parsed);
+    try {
+      ClientSettings.of(parsed);
+    } catch (IllegalArgumentException e) {
+      parsed.options().forEach(ClientSettings::checkOtherName); // says it with the name given
+      throw e;
+    }
     return parsed;
   }
 
@@ -118,14 +123,14 @@ public abstract sealed class FactoryOptions implements Serializable
     } else if (value.isEmpty() && ClientSettings.ABSENT_IF_EMPTY.contains(option)) {
       ofSetters.remove(option);
     } else {
-      ClientSettings.check(option, value);
+      ClientSettings.check(name, value);
       ofSetters.put(option, value);
     }
   }
 
   /** Sets each of these options; others stay as they are. All of them are checked before. */
   public synchronized void setOptions(Map<String, String> options) {
-    options.forEach((name, value) -> ClientSettings.check(ClientSettings.canonical(name), value));
+    options.forEach((name, value) -> ClientSettings.check(name, value));
     options.forEach(this::setOption);
   }
 
@@ -325,7 +330,7 @@ public abstract sealed class FactoryOptions implements Serializable
 
   /** The same as {@link #setReconnectDelayMillis}, as other providers spell it. */
   public void setInitialReconnectDelay(int initialReconnectDelay) {
-    setReconnectDelayMillis(initialReconnectDelay);
+    number("initialReconnectDelay", initialReconnectDelay);
   }
 
   /** The same as {@link #getReconnectDelayMillis}, as other providers spell it. */
@@ -335,7 +340,7 @@ public abstract sealed class FactoryOptions implements Serializable
 
   /** The same as {@link #setMaxReconnectDelayMillis}, as other providers spell it. */
   public void setMaxReconnectDelay(int maxReconnectDelay) {
-    setMaxReconnectDelayMillis(maxReconnectDelay);
+    number("maxReconnectDelay", maxReconnectDelay);
   }
 
   /** The same as {@link #getMaxReconnectDelayMillis}, as other providers spell it. */

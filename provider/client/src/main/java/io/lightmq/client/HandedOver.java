@@ -127,6 +127,13 @@ final class HandedOver {
     /** Nothing. */
     static final Taken NOTHING = new Taken(List.of(), false, false, () -> false);
 
+    /** Of it these messages. */
+    Taken only(List<List<Arrived>> left) {
+      List<Arrived> some = new ArrayList<>();
+      left.forEach(some::addAll);
+      return new Taken(some, isLost, ended, stale);
+    }
+
     /** Both in one, in this order. */
     static Taken of(Taken first, Taken second) {
       List<Arrived> open = new ArrayList<>(first.open());

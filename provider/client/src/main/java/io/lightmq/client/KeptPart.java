@@ -5,6 +5,7 @@ import io.lightmq.wire.Frame;
 import io.lightmq.wire.entry.Branch;
 import jakarta.jms.JMSException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -33,20 +34,25 @@ final class KeptPart {
     return name == null || id == 0 ? null : new Frame.Part(name, id);
   }
 
-  /** Has the broker keep more of it; waits for that. */
+  /**
+   * Has the broker keep more of it; waits for that.
+   *
+   * @param closing whether the session is being closed: then an interrupt does not end the wait
+   */
   synchronized void stage(
       BrokerLink link,
       int sessionId,
       List<BrokerLink.Staged> sends,
       List<Frame.Acked> acked,
-      BooleanSupplier stale)
+      BooleanSupplier stale,
+      boolean closing)
       throws JMSException {
     Branch named = name == null ? names.get() : name;
     name = named;
-    id =
-        Awaiting.answer(
-            link.stage(sessionId, sends, acked, stale, new Frame.Part(named, id)),
-            "sending " + sends.size() + " messages of a transaction ahead");
+    String what = "sending " + sends.size() + " messages of a transaction ahead";
+    CompletableFuture<Long> answer =
+        link.stage(sessionId, sends, acked, stale, new Frame.Part(named, id));
+    id = closing ? Awaiting.answerWhenClosing(answer, what) : Awaiting.answer(answer, what);
   }
 
   /**

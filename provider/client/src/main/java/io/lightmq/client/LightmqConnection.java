@@ -509,9 +509,14 @@ public sealed class LightmqConnection implements QueueConnection, TopicConnectio
     }
   }
 
+  /** The last of its close. */
+  void release() {
+    link.close();
+  }
+
   private void closeLink() {
     try {
-      link.close();
+      release();
     } finally {
       exceptions.close();
       closing.done();

@@ -44,6 +44,10 @@ final class LightmqXaResource implements XAResource {
     this.link = link;
   }
 
+  BrokerLink link() {
+    return link;
+  }
+
   // ---- working in a branch ----
 
   // Who wants both takes this resource's monitor first, then the branch's lock.
@@ -57,7 +61,7 @@ final class LightmqXaResource implements XAResource {
     }
     io.lightmq.wire.entry.Xid ours = Xids.of(xid);
     requireSession();
-    requireBroker();
+    requireBroker(link);
     if (active != null) {
       throw XaFailures.of(
           XAException.XAER_PROTO,
@@ -106,11 +110,17 @@ final class LightmqXaResource implements XAResource {
     session.drop(unit);
   }
 
-  /** The session is closed: the branches in which it has worked cannot be prepared any more. */
+  /** The session is closed: what it has done in branches is left to their transaction manager. */
   synchronized void closed() {
+    session.work(null);
     workedIn.values().forEach(branch -> branch.closed(this));
-    workedIn.clear();
+    workedIn.values().removeIf(branch -> branch.state() == XaBranch.State.ENDED);
     active = null;
+  }
+
+  /** The branches that need the link of the closed session until they have ended. */
+  List<BranchWork> undecided() {
+    return workedIn.values().stream().filter(BranchWork::needsItsLinks).toList();
   }
 
   private BranchWork known(io.lightmq.wire.entry.Xid xid) throws XAException {
@@ -137,8 +147,8 @@ final class LightmqXaResource implements XAResource {
   }
 
   /** Its session may be closed: prepared branches can be decided as long as there is a link. */
-  private void requireBroker() throws XAException {
-    if (!link.limits().keepsTransactions()) {
+  private static void requireBroker(BrokerLink way) throws XAException {
+    if (!way.limits().keepsTransactions()) {
       throw XaFailures.of(
           XAException.XAER_RMFAIL,
           "this broker knows no distributed transactions; use one of this release");
@@ -200,9 +210,11 @@ final class LightmqXaResource implements XAResource {
       @Nullable BranchWork branch,
       boolean again)
       throws XAException {
-    requireBroker();
+    BrokerLink askedOn = branch == null ? null : branch.askedOn();
+    BrokerLink way = askedOn == null ? link : askedOn;
+    requireBroker(way);
     try {
-      Awaiting.answerWhenClosing(link.decide(xid, decision), "deciding the branch " + xid);
+      Awaiting.answerWhenClosing(way.decide(xid, decision), "deciding the branch " + xid);
     } catch (JMSException e) {
       LinkException reason = BranchWork.reason(e);
       int code = reason == null ? XAException.XAER_RMFAIL : code(reason.code());
@@ -242,7 +254,7 @@ final class LightmqXaResource implements XAResource {
     if ((flags & TMSTARTRSCAN) == 0) {
       return new Xid[0];
     }
-    requireBroker();
+    requireBroker(link);
     List<Xid> found = new ArrayList<>();
     io.lightmq.wire.entry.Xid after = null;
     try {

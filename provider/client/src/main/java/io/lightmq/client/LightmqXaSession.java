@@ -16,10 +16,12 @@ import org.jspecify.annotations.Nullable;
  * Outside of any it sends at once and acknowledges as in mode AUTO.
  */
 final class LightmqXaSession extends LightmqSession implements XAQueueSession, XATopicSession {
+  private final LightmqXaConnection connection;
   private final LightmqXaResource resource;
 
-  LightmqXaSession(LightmqConnection connection, Domain domain) throws JMSException {
+  LightmqXaSession(LightmqXaConnection connection, Domain domain) throws JMSException {
     super(connection, domain, AckMode.XA);
+    this.connection = connection;
     this.resource = new LightmqXaResource(this, connection.link());
   }
 
@@ -82,7 +84,7 @@ final class LightmqXaSession extends LightmqSession implements XAQueueSession, X
 
   @Override
   void endWork(boolean attempted) {
-    super.endWork(attempted);
     resource.closed();
+    connection.undecided(resource.undecided());
   }
 }

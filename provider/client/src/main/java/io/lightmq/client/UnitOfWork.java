@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkStatus;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
@@ -23,7 +24,7 @@ final class UnitOfWork {
   /** So many sends are kept here at most, however short they are. */
   private static final int MAX_SENDS = Protocol.MAX_RUN_MESSAGES;
 
-  /** Acknowledged places beyond are not sent ahead, but with the commit if that holds them. */
+  /** Acknowledged places that are sent ahead together; more go in several parts. */
   private static final int MAX_PLACES = Protocol.MAX_ITEMS / 2;
 
   /** The rest of it, which goes out with what ends it. */
@@ -41,6 +42,7 @@ final class UnitOfWork {
   private long bytes;
   private boolean acknowledgedAhead;
   private boolean entered = true;
+  private boolean closing;
 
   /** What was received before the session left it, or before it failed. */
   private HandedOver.Taken before = HandedOver.Taken.NOTHING;
@@ -145,8 +147,25 @@ final class UnitOfWork {
     if (!sends.isEmpty()) {
       throw JmsFaults.of(
           FaultCode.TRANSACTION_TOO_LARGE,
-          "the transaction has messages for temporary destinations of several connections",
+          "the transaction has messages for temporary destinations, and they are of several"
+              + " sessions or of one that is closed",
           null);
+    }
+  }
+
+  /**
+   * The session is closed: the broker keeps what it has done, and whoever ends the transaction does
+   * that without it.
+   *
+   * @throws JMSException if the broker does not keep it: then the transaction can only be rolled
+   *     back
+   */
+  synchronized void close() throws JMSException {
+    closing = true;
+    try {
+      stageAll();
+    } finally {
+      leave();
     }
   }
 
@@ -174,29 +193,41 @@ final class UnitOfWork {
     if (taken.isLost()) {
       fails(Settling.comeAgain("the transaction had received messages"), taken);
     }
-    List<Frame.Acked> places = Arrived.places(taken.open());
-    if (items(places) > MAX_PLACES) {
-      putBack(taken);
-      taken = new HandedOver.Taken(List.of(), false, false, taken.stale());
-      places = List.of();
-    }
-    if (batch.isEmpty() && places.isEmpty()) {
-      return;
-    }
-    try {
-      kept.stage(link, sessionId, batch, places, taken.stale());
-    } catch (JMSException e) {
-      if (!Outcomes.isRefused(e.getCause())
-          || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, e)) {
-        fails(e, taken);
+    List<List<Arrived>> pieces = pieces(taken.open());
+    for (int i = 0; i < pieces.size(); i++) {
+      boolean last = i == pieces.size() - 1;
+      List<BrokerLink.Staged> with = last ? batch : List.of();
+      List<Frame.Acked> places = Arrived.places(pieces.get(i));
+      if (with.isEmpty() && places.isEmpty()) {
+        return;
       }
-      putBack(taken);
-      throw e;
+      try {
+        kept.stage(link, sessionId, with, places, taken.stale(), closing);
+      } catch (JMSException e) {
+        HandedOver.Taken left = taken.only(pieces.subList(i, pieces.size()));
+        if (!Outcomes.isRefused(e.getCause())
+            || JmsFaults.isOf(FaultCode.TRANSACTION_ROLLED_BACK, e)) {
+          fails(e, left);
+        }
+        putBack(left);
+        throw e;
+      }
+      acknowledgedAhead |= !places.isEmpty();
+      inbox.unsettled().settled(pieces.get(i));
     }
-    acknowledgedAhead |= !places.isEmpty();
-    inbox.unsettled().settled(taken.open());
     sends.removeIf(UnitOfWork::isStageable);
     bytes = sends.stream().mapToLong(send -> send.message().length).sum();
+  }
+
+  /** What was received, in pieces of at most {@value #MAX_PLACES} places; at least one piece. */
+  private static List<List<Arrived>> pieces(List<Arrived> received) {
+    if (items(Arrived.places(received)) <= MAX_PLACES) {
+      return List.of(received);
+    }
+    int half = received.size() / 2;
+    List<List<Arrived>> pieces = new ArrayList<>(pieces(received.subList(0, half)));
+    pieces.addAll(pieces(received.subList(half, received.size())));
+    return pieces;
   }
 
   /** How many items of a frame these places are. */
@@ -216,6 +247,11 @@ final class UnitOfWork {
   /** Why it cannot be committed any more; null if it can. */
   synchronized @Nullable JMSException failure() {
     return failure == null ? null : rolledBack(failure);
+  }
+
+  /** Whether the link that it was done on has ended, and with that what the broker kept of it. */
+  boolean hasLostItsLink() {
+    return link.status().phase() == LinkStatus.Phase.ENDED;
   }
 
   /** What the broker keeps of it; null if nothing. */

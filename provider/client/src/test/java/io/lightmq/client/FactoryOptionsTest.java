@@ -1,6 +1,7 @@
 package io.lightmq.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import jakarta.jms.JMSException;
@@ -202,6 +203,40 @@ class FactoryOptionsTest {
           .hasMessageContaining("%26")
           .message()
           .doesNotContain("SE", "CRET", "tail", "begin");
+    }
+  }
+
+  @Test
+  void aWrongValueIsToldUnderTheNameThatWasWritten() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new LightmqConnectionFactory("lightmq://a?initialReconnectDelay=0"))
+        .withMessageContaining("option initialReconnectDelay");
+    LightmqConnectionFactory factory = new LightmqConnectionFactory();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> factory.setOption("maxReconnectDelay", "0"))
+        .withMessageContaining("option maxReconnectDelay ");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> factory.setInitialReconnectDelay(0))
+        .withMessageContaining("option initialReconnectDelay");
+  }
+
+  @Test
+  void aNumberThatIsTooLargeForAnyNumberIsOutOfRange() {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory();
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> factory.setOption("prefetchMessages", "99999999999999999999"))
+        .withMessageContaining(" to ")
+        .withMessageContaining("not 99999999999999999999");
+  }
+
+  @Test
+  void aLongNameOrValueIsToldInPart() {
+    LightmqConnectionFactory factory = new LightmqConnectionFactory();
+    String text = "x".repeat(100_000);
+    for (String option : java.util.List.of(text, "prefetchMessages", "failover", "semantics")) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> factory.setOption(option, text))
+          .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(2_000));
     }
   }
 }

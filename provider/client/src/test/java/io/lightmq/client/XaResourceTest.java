@@ -306,7 +306,7 @@ class XaResourceTest {
     "DESTINATION_GONE, 103",
     "DUPLICATE_TRANSACTION, 105",
     "RETRY_LATER, 107",
-    "TRANSACTION_ROLLED_BACK, 101",
+    "TRANSACTION_ROLLED_BACK, 100",
     "OUTCOME_UNKNOWN, -7",
     "BROKER_FAILED, -7"
   })
@@ -458,17 +458,23 @@ class XaResourceTest {
   }
 
   @Test
-  void aClosedSessionDoomsWhatIsNotPreparedAndDecidesWhatIs() throws Exception {
+  void aClosedSessionLeavesItsBranchesToTheirTransactionManager() throws Exception {
     Xid second = fresh();
     work("a");
     resource.prepare(xid);
     resource.start(second, TMNOFLAGS);
     send("b");
     session.close();
-    assertThat(code(() -> resource.end(second, TMSUCCESS))).isEqualTo(XAException.XA_RBROLLBACK);
-    assertThat(code(() -> resource.prepare(second))).isEqualTo(XAException.XA_RBROLLBACK);
+    assertThat(texts(only(Frame.Stage.class).runs())).containsExactly("b");
+    resource.end(second, TMSUCCESS);
+    assertThat(resource.prepare(second)).isEqualTo(XA_OK);
+    Frame.Prepare last = broker.seen(Frame.Prepare.class).get(1);
+    assertThat(last.transaction()).isEqualTo(ScriptedBroker.TRANSACTION);
+    assertThat(last.runs()).isEmpty();
     resource.commit(xid, false);
+    resource.rollback(second);
     assertThat(code(() -> resource.start(fresh(), TMNOFLAGS))).isEqualTo(XAException.XAER_RMFAIL);
+    assertThat(broker.seen(Frame.Abandon.class)).isEmpty();
   }
 
   // ---- recovery ----

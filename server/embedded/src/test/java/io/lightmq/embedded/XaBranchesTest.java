@@ -298,7 +298,7 @@ class XaBranchesTest {
   }
 
   @Test
-  void aConnectionThatJoinedAndClosedTakesTheBranchAlong() throws Exception {
+  void aSessionThatJoinedAndClosedLeavesItsPart() throws Exception {
     MessageConsumer consumer = orderOf("a");
     XASession joined = xa("ann", "a");
     XAResource theirs = joined.getXAResource();
@@ -307,11 +307,11 @@ class XaBranchesTest {
     send(joined, bills, "theirs");
     theirs.end(xid, TMSUCCESS);
     joined.close();
-    int code = code(() -> resource.prepare(xid));
-    assertThat(code).isBetween(XAException.XA_RBBASE, XAException.XA_RBEND);
+    assertThat(resource.prepare(xid)).isEqualTo(XA_OK);
     consumer.close();
-    assertThat(drain(plain, orders)).containsExactly("a");
-    assertThat(drain(plain, bills)).isEmpty();
+    resource.commit(xid, false);
+    assertThat(drain(plain, orders)).isEmpty();
+    assertThat(drain(plain, bills)).containsExactly("theirs", "bill of a");
   }
 
   @Test
@@ -347,6 +347,40 @@ class XaBranchesTest {
     resource.commit(xid, false);
     theirs.rollback(xid);
     assertThat(drain(plain, bills)).containsExactly("ann's");
+  }
+
+  // ---- closing before the decision ----
+
+  @Test
+  void aSessionMayBeClosedBeforeItsBranchIsPrepared() throws Exception {
+    move(resource, session, xid, orderOf("a"));
+    session.close();
+    assertThat(resource.prepare(xid)).isEqualTo(XA_OK);
+    resource.commit(xid, false);
+    assertThat(drain(plain, bills)).containsExactly("bill of a");
+    assertThat(drain(plain, orders)).isEmpty();
+  }
+
+  @Test
+  void aConnectionMayBeClosedWhileItsSessionWorksInABranch() throws Exception {
+    MessageConsumer consumer = orderOf("a");
+    resource.start(xid, TMNOFLAGS);
+    send(session, bills, "bill of " + receive(consumer));
+    connections.get(connections.size() - 1).close();
+    resource.end(xid, TMSUCCESS);
+    resource.commit(xid, true);
+    assertThat(drain(plain, bills)).containsExactly("bill of a");
+    assertThat(drain(plain, orders)).isEmpty();
+  }
+
+  @Test
+  void whatAClosedConnectionHasReceivedComesAgainWithTheRollback() throws Exception {
+    move(resource, session, xid, orderOf("a"));
+    connections.get(connections.size() - 1).close();
+    assertThat(drain(plain, orders)).isEmpty();
+    resource.rollback(xid);
+    assertThat(drain(plain, orders)).containsExactly("a");
+    assertThat(drain(plain, bills)).isEmpty();
   }
 
   // ---- recovery ----

@@ -25,6 +25,9 @@ abstract sealed class Item {
   static final int MAX_RUN_MESSAGES = 20_000;
   private static final int BYTES_PER_RANGE = 48;
 
+  private static final String KEEPS_NONE =
+      "the connection was lost, and the broker of the new one keeps no transactions";
+
   long number;
   int correlation;
 
@@ -41,6 +44,11 @@ abstract sealed class Item {
 
   /** Why it cannot be sent again, or null: a destination of it has gone or has another id. */
   abstract @Nullable LinkException hopeless(Set<Target> gone);
+
+  /** Why a broker that keeps no transactions cannot be sent it; null if it can. */
+  @Nullable LinkException unkept() {
+    return null;
+  }
 
   /** The broker's refusal, which knows a destination that was deleted by its id only. */
   @Nullable LinkException withNames(@Nullable LinkException refusal) {
@@ -217,6 +225,12 @@ abstract sealed class Item {
     }
 
     @Override
+    LinkException unkept() {
+      return LinkException.unsent(
+          FaultCode.OUTCOME_UNKNOWN, "the branch is as it was: " + KEEPS_NONE, null);
+    }
+
+    @Override
     boolean isForRenewed() {
       return false;
     }
@@ -274,7 +288,8 @@ abstract sealed class Item {
 
     @Override
     LinkException unsent(String late) {
-      return LinkException.unsent(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", null);
+      return LinkException.unsent(
+          FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", LinkException.connectionLost());
     }
 
     @Override
@@ -294,10 +309,21 @@ abstract sealed class Item {
               FaultCode.TRANSACTION_ROLLED_BACK,
               "the transaction is rolled back: "
                   + target.destination().name()
-                  + " was deleted while the connection was lost");
+                  + " was deleted while the connection was lost",
+              new LinkException(FaultCode.DESTINATION_GONE, "it was deleted"));
         }
       }
       return null;
+    }
+
+    @Override
+    @Nullable LinkException unkept() {
+      return staged == null && prepared == null
+          ? null
+          : new LinkException(
+              FaultCode.TRANSACTION_ROLLED_BACK,
+              "the transaction is rolled back: " + KEEPS_NONE,
+              LinkException.connectionLost());
     }
 
     @Override

@@ -179,7 +179,7 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
             (welcome.features() & Protocol.TRANSACTIONS) != 0);
     owner = new Owner(welcome.storeId(), connected.greeting().userName());
     long epoch = ++linkEpoch;
-    long answersFrom = publishing.attaching(epoch);
+    long answersFrom = publishing.attaching(epoch, limits.keepsTransactions());
     return askNow(c -> new Frame.Attach(c, id, epoch, answersFrom, clientId))
         .thenCompose(answer -> restore((Frame.Attached) answer));
   }
@@ -320,7 +320,7 @@ final class NettyLink implements BrokerLink, Tries.Link, Reconnecting.Link {
       return;
     }
     state = Phase.ENDED;
-    story.ended(cause);
+    story.ended(failed ? cause : null);
     tries.giveUp();
     publishing.fail(cause);
     requests.fail(cause);

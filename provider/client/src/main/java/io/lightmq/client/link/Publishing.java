@@ -68,6 +68,7 @@ final class Publishing {
   private long resumeFrom = 1;
 
   private boolean open;
+  private boolean keepsTransactions;
 
   /** That of the newest attach. */
   private long linkEpoch;
@@ -427,9 +428,14 @@ final class Publishing {
     return first == null ? nextNumber : first.number;
   }
 
-  /** An attach is on its way, in a link epoch: from which number on it asks for answers. */
-  long attaching(long epoch) {
+  /**
+   * An attach is on its way, in a link epoch: from which number on it asks for answers.
+   *
+   * @param keeps whether the broker of the new connection keeps transactions
+   */
+  long attaching(long epoch, boolean keeps) {
     OnLoop.check(loop);
+    keepsTransactions = keeps;
     linkEpoch = epoch;
     resumeFrom = answersFrom();
     return resumeFrom;
@@ -517,6 +523,9 @@ final class Publishing {
     for (Iterator<Item> items = numbered.iterator(); items.hasNext(); ) {
       Item item = items.next();
       LinkException failure = item.failure != null ? item.failure : item.hopeless(gone);
+      if (failure == null && !keepsTransactions) {
+        failure = item.unkept();
+      }
       if (failure != null || (item.answered && item.isForRenewed())) {
         items.remove();
         unconfirmed.remove(item.correlation, item);

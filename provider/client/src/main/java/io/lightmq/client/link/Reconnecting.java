@@ -111,8 +111,13 @@ final class Reconnecting {
             },
             "link-resolve");
     resolver.setDaemon(true);
-    resolving = resolver;
-    resolver.start();
+    try {
+      resolver.start();
+      resolving = resolver;
+    } catch (OutOfMemoryError e) { // of threads; there may be one later
+      LOG.warn("{}: no thread to look up the broker's address: {}", settings.uri(), e.getMessage());
+      later();
+    }
   }
 
   /** The thread that looks addresses up, or has done so last. */

@@ -83,8 +83,8 @@ final class Story {
             before.outageNanos());
   }
 
-  /** The link has ended. */
-  void ended(LinkException cause) {
+  /** The link has ended, for this cause; null if it was closed. */
+  void ended(@Nullable LinkException cause) {
     Chapter before = now;
     now =
         new Chapter(
@@ -92,7 +92,7 @@ final class Story {
             clock.instant(),
             before.broker(),
             before.attempts(),
-            cause,
+            cause == null ? before.cause() : cause,
             before.reconnects(),
             0,
             outage(before));

@@ -48,7 +48,7 @@ class PublishingTest {
         onLoop(
             () -> {
               CompletableFuture<Void> commit = publishing.settle(commit());
-              assertThat(publishing.attaching(1)).isEqualTo(1);
+              assertThat(publishing.attaching(1, true)).isEqualTo(1);
               return commit;
             });
     assertThatThrownBy(() -> lost.get(10, TimeUnit.SECONDS)).hasMessageContaining("was not sent");

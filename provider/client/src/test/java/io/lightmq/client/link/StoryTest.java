@@ -58,6 +58,14 @@ class StoryTest {
   }
 
   @Test
+  void aCloseIsNoCause() {
+    story.connected("a:1");
+    story.ended(null);
+    assertThat(story.status().cause()).isNull();
+    assertThat(story.status().phase()).isEqualTo(Phase.ENDED);
+  }
+
+  @Test
   void theLineAboutALossThatIsOverHasItsCauseAndItsLength() {
     story.connected("a:1");
     story.lost(reset);
