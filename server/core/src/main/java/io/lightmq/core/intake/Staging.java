@@ -116,7 +116,8 @@ public final class Staging implements TurnPart {
     return state.transactions();
   }
 
-  private static TransactionName name(PeerSession session, Link link, Branch branch) {
+  /** By what name a transaction of a link is kept. */
+  static TransactionName name(PeerSession session, Link link, Branch branch) {
     if (branch instanceof Branch.Local local) {
       return new TransactionName.OfLink(link.id(), local.number());
     }
@@ -384,8 +385,7 @@ public final class Staging implements TurnPart {
   }
 
   /** Rolls back what was staged under a name and is not prepared. */
-  public void abandon(Command.Abandon command) {
-    state.guard().check();
+  void abandon(Command.Abandon command) {
     PeerSession session = sessions.attached(command.peer());
     Link link = session.link();
     StagedTransaction known =
