@@ -311,7 +311,7 @@ public final class Staging implements TurnPart {
     StagedTransaction known = open(name, step.transaction());
     limits.checkPrepared(session.peer().userName());
     if (known != null) {
-      transactions.checkThere(known);
+      transactions.checkThere(known, memory.getOrDefault(known.id(), List.of()));
     }
     Runnable keep = kept.look(known == null ? all().nextId() : known.id(), session, command);
     long id = stage(session, link, name, known, Transactions.Part.of(command));
