@@ -144,7 +144,10 @@ public final class Transactions {
         link.id(),
         command.number(),
         parcels,
-        () -> acknowledged(session, command.runs(), command.acked()));
+        () -> {
+          checkSize(command.runs());
+          return acknowledged(session, command.acked());
+        });
   }
 
   /** What a part of a transaction brings. */
@@ -186,7 +189,15 @@ public final class Transactions {
     }
     return now(
         landing.plan(
-            link.id(), stage, parcels, () -> acknowledged(session, part.runs(), part.acked())));
+            link.id(),
+            stage,
+            parcels,
+            () -> {
+              if (!isLoneMessage(part)) {
+                checkSize(part.runs());
+              }
+              return acknowledged(session, part.acked());
+            }));
   }
 
   /**
@@ -314,9 +325,14 @@ public final class Transactions {
     }
   }
 
-  private List<Plan.Settled> acknowledged(
-      PeerSession session, List<Command.StagedRun> runs, List<Command.Acked> named) {
-    checkSize(runs);
+  /** Whether a part stages one message alone, which may be as long as any. */
+  private static boolean isLoneMessage(Part part) {
+    return part.command() instanceof Command.Stage
+        && part.runs().size() == 1
+        && part.runs().get(0).count() == 1;
+  }
+
+  private List<Plan.Settled> acknowledged(PeerSession session, List<Command.Acked> named) {
     List<Settlements.Accepted> accepted = new ArrayList<>(named.size());
     List<Plan.Settled> settled = new ArrayList<>(named.size());
     for (Command.Acked acked : named) {

@@ -50,6 +50,10 @@ class StagingBoundsTest {
     return List.of(new Command.StagedRun(destination, true, count, h.bytes(true, 0, texts)));
   }
 
+  private Command.StagedRun alone(long destination, String text) {
+    return new Command.StagedRun(destination, true, 1, h.bytes(true, 0, text));
+  }
+
   private Peer.Reply stage(FakePeer peer, Branch branch, List<Command.StagedRun> runs) {
     int c = h.nextCorrelation();
     h.broker.submit(new Command.Stage(peer, c, 1, 0, runs, List.of(), branch));
@@ -108,11 +112,25 @@ class StagingBoundsTest {
 
   @Test
   void bytesOfOnePart() throws IOException {
+    h.settings = h.settings.with(h.settings.limits().withMaxTransactionBytes(4 << 10));
     open();
     FakePeer peer = attach("ada");
     long id = h.producer(peer, QUEUE);
-    assertRefused(stage(peer, local(1), run(id, 9)), FaultCode.TRANSACTION_TOO_LARGE, "8192");
+    assertRefused(stage(peer, local(1), run(id, 9)), FaultCode.TRANSACTION_TOO_LARGE, "4096");
     assertThat(h.admin("xa.list", Map.of())).contains("\"open\":0");
+    // One message alone may be as long as any.
+    String longest = "x".repeat(h.settings.limits().maxMessageBytes() - 100);
+    assertThat(longest.length()).isGreaterThan(h.settings.limits().maxTransactionBytes());
+    assertStaged(stage(peer, local(1), List.of(alone(id, longest))));
+    assertRefused(
+        stage(peer, local(1), List.of(alone(id, longest), alone(id, TEXT))),
+        FaultCode.TRANSACTION_TOO_LARGE,
+        "4096");
+    assertThat(step(peer, new Step.Commits(new Command.Staged(local(1), 1))).code())
+        .isEqualTo(FaultCode.OK);
+    FakePeer reader = attach("bob");
+    h.consumer(reader, 1, QUEUE, Command.Subscribe.QUEUE, null);
+    assertThat(h.pull(reader, 1, 9)).extracting(FakePeer.Received::text).containsExactly(longest);
   }
 
   @Test
