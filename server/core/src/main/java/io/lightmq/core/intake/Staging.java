@@ -185,6 +185,7 @@ public final class Staging implements TurnPart {
             session, link, new Plan.Stage(id, known == null ? name : null), part);
     landing.carryOut(plan);
     unloggedBelow.putIfAbsent(id, unlogged);
+    limits.open(id, session.peer().userName());
     linksOf.computeIfAbsent(id, none -> new LinkedHashSet<>()).add(link.id());
     partsOf.computeIfAbsent(link.id(), none -> new LinkedHashSet<>()).add(id);
     for (Plan.Settled each : plan.settled()) {
@@ -551,6 +552,7 @@ public final class Staging implements TurnPart {
   }
 
   private void leaveLinks(long id) {
+    limits.closed(id);
     Set<UUID> links = linksOf.remove(id);
     for (UUID link : links == null ? Set.<UUID>of() : links) {
       partsOf.computeIfPresent(

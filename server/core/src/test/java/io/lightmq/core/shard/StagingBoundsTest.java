@@ -154,6 +154,36 @@ class StagingBoundsTest {
   }
 
   @Test
+  void openOnesOfAUser() throws IOException {
+    open();
+    FakePeer peer = attach("ada");
+    for (int i = 0; i < StagingBounds.MAX_OPEN_OF_USER; i++) {
+      if (i > 0 && i % StagingBounds.MAX_OF_CONNECTION == 0) {
+        peer = attach("ada");
+      }
+      assertStaged(stage(peer, local(i + 1), List.of()));
+    }
+    FakePeer again = attach("ada");
+    assertRefused(
+        stage(again, local(1), List.of()), FaultCode.LIMIT_REACHED, "its user has 5000", "10000");
+    assertStaged(stage(attach("bob"), local(1), List.of()));
+    // Whatever ends one makes room: a rollback, a commit, a preparation, a lost connection.
+    long last = StagingBounds.MAX_OPEN_OF_USER;
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.Abandon(peer, c, local(last), false));
+    assertThat(h.reply(peer, c)).isEqualTo(new Peer.Reply.Ok());
+    assertStaged(stage(again, local(1), List.of()));
+    assertThat(step(again, new Step.Commits(new Command.Staged(local(1), last + 2))).code())
+        .isEqualTo(FaultCode.OK);
+    assertStaged(stage(again, new Branch.Xa(xid(1)), List.of()));
+    assertThat(step(again, new Step.Prepares(xid(1), 0)).code()).isEqualTo(FaultCode.OK);
+    assertStaged(stage(again, local(2), List.of()));
+    assertRefused(stage(again, local(3), List.of()), FaultCode.LIMIT_REACHED, "5000");
+    h.broker.submit(new Command.Detach(peer, false));
+    assertStaged(stage(again, local(3), List.of()));
+  }
+
+  @Test
   void preparedOnesOfAUserAndOfAll() throws IOException {
     open();
     for (String user : List.of("ada", "bob")) {
