@@ -201,11 +201,13 @@ public final class DurableLane extends Lane {
     given
         .earliestExpiries(from)
         .forEach((block, expiryMillis) -> expiresIn(given, block, shift, expiryMillis));
-    List<Piece> all = new ArrayList<>(pieces);
-    for (Piece piece : given.pieces) {
-      all.add(piece.takenOver(destination().id(), code(), shift));
+    if (!given.pieces.isEmpty()) { // mostly it lies in the journal, and this lane may have many
+      List<Piece> all = new ArrayList<>(pieces);
+      for (Piece piece : given.pieces) {
+        all.add(piece.takenOver(destination().id(), code(), shift));
+      }
+      pieces = List.copyOf(all);
     }
-    pieces = List.copyOf(all);
     List<Reference> now = references == null ? new ArrayList<>(1) : references;
     Origin origin = new Origin(given.destination().id(), given.code(), shift);
     now.add(new Reference(firstSequence, firstSequence + count, origin, given.runs));

@@ -237,6 +237,11 @@ public final class Subscription {
     return views;
   }
 
+  /** Whether it ends only when it is deleted, and not with its consumers or their connection. */
+  public boolean isLasting() {
+    return kind.isDurable() && !destination.kind().isTemporary();
+  }
+
   /** Whether it has ended; nothing of it may be used any more. */
   public boolean isClosed() {
     return closed;

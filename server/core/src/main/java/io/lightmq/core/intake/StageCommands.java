@@ -2,6 +2,7 @@ package io.lightmq.core.intake;
 
 import io.lightmq.core.door.Command;
 import io.lightmq.core.door.Peer;
+import io.lightmq.core.record.TransactionName;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.selector.Work;
 import io.lightmq.core.sessions.PeerSession;
@@ -89,6 +90,36 @@ public final class StageCommands implements Sessions.Leaving {
     takeWaiting(session, link, before);
   }
 
+  /** Rolls back what was staged under a name and is not prepared, and what of it waits for room. */
+  public void abandon(Command.Abandon command) {
+    recorder.guard().check();
+    staging.abandon(command);
+    PeerSession session = sessions.find(command.peer());
+    Link link = session == null ? null : session.link();
+    if (session != null && link != null) {
+      dropWaiting(Staging.name(session, link, command.branch()));
+    }
+  }
+
+  /** What it acknowledges stays in flight: whoever has sent it knows that it was not staged. */
+  private void dropWaiting(TransactionName name) {
+    Refusal refusal = Transactions.rolledBack("it was given up while a part of it waited for room");
+    for (Map.Entry<PeerSession, ArrayDeque<Command.Stage>> each : List.copyOf(waiting.entrySet())) {
+      Link link = each.getKey().link();
+      ArrayDeque<Command.Stage> parts = each.getValue();
+      for (Command.Stage part : List.copyOf(parts)) {
+        if (link != null && Staging.name(each.getKey(), link, part.branch()).equals(name)) {
+          parts.remove(part);
+          matchings.release(part);
+          fail(part, refusal);
+        }
+      }
+      if (parts.isEmpty()) {
+        waiting.remove(each.getKey(), parts);
+      }
+    }
+  }
+
   /** Whether parts wait for room. */
   boolean isHolding() {
     return !waiting.isEmpty();
@@ -157,7 +188,6 @@ public final class StageCommands implements Sessions.Leaving {
   }
 
   private void refused(PeerSession session, Link link, Command.Stage command, Refusal refusal) {
-    Peer peer = command.peer();
     refusal.told();
     if (refusal.code() == FaultCode.PROTOCOL_ERROR) {
       sessions.expel(session, refusal.code(), refusal.text());
@@ -167,6 +197,11 @@ public final class StageCommands implements Sessions.Leaving {
       transactions.rollBack(session, command.acked(), refusal);
       staging.rolledBack(session, link, command);
     }
+    fail(command, refusal);
+  }
+
+  private void fail(Command.Stage command, Refusal refusal) {
+    Peer peer = command.peer();
     recorder.atTurnEnd(
         () ->
             peer.reply(

@@ -116,7 +116,8 @@ public final class Staging implements TurnPart {
     return state.transactions();
   }
 
-  private static TransactionName name(PeerSession session, Link link, Branch branch) {
+  /** By what name a transaction of a link is kept. */
+  static TransactionName name(PeerSession session, Link link, Branch branch) {
     if (branch instanceof Branch.Local local) {
       return new TransactionName.OfLink(link.id(), local.number());
     }
@@ -184,6 +185,7 @@ public final class Staging implements TurnPart {
             session, link, new Plan.Stage(id, known == null ? name : null), part);
     landing.carryOut(plan);
     unloggedBelow.putIfAbsent(id, unlogged);
+    limits.open(id, session.peer().userName());
     linksOf.computeIfAbsent(id, none -> new LinkedHashSet<>()).add(link.id());
     partsOf.computeIfAbsent(link.id(), none -> new LinkedHashSet<>()).add(id);
     for (Plan.Settled each : plan.settled()) {
@@ -310,7 +312,7 @@ public final class Staging implements TurnPart {
     StagedTransaction known = open(name, step.transaction());
     limits.checkPrepared(session.peer().userName());
     if (known != null) {
-      transactions.checkThere(known);
+      transactions.checkThere(known, memory.getOrDefault(known.id(), List.of()));
     }
     Runnable keep = kept.look(known == null ? all().nextId() : known.id(), session, command);
     long id = stage(session, link, name, known, Transactions.Part.of(command));
@@ -384,8 +386,7 @@ public final class Staging implements TurnPart {
   }
 
   /** Rolls back what was staged under a name and is not prepared. */
-  public void abandon(Command.Abandon command) {
-    state.guard().check();
+  void abandon(Command.Abandon command) {
     PeerSession session = sessions.attached(command.peer());
     Link link = session.link();
     StagedTransaction known =
@@ -551,6 +552,7 @@ public final class Staging implements TurnPart {
   }
 
   private void leaveLinks(long id) {
+    limits.closed(id);
     Set<UUID> links = linksOf.remove(id);
     for (UUID link : links == null ? Set.<UUID>of() : links) {
       partsOf.computeIfPresent(

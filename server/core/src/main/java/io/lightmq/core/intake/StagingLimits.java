@@ -11,12 +11,14 @@ import io.lightmq.core.transaction.Links;
 import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.core.transaction.StagedTransactions;
 import io.lightmq.wire.entry.FaultCode;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How much may be staged: a connection takes part in {@value #MAX_OF_CONNECTION} transactions that
  * are not prepared, there are {@value #MAX_OPEN} of these and {@value #MAX_PREPARED} prepared ones,
- * half of them of one user; beyond that none begins, or is prepared. What one may stage the
+ * half of either of one user; beyond that none begins, or is prepared. What one may stage the
  * settings say; all of them together half of the room that the disk has, and those of one user half
  * of that.
  */
@@ -28,6 +30,9 @@ final class StagingLimits {
   /** All that are not prepared. */
   static final int MAX_OPEN = 10_000;
 
+  /** Those of one user. */
+  static final int MAX_OPEN_OF_USER = MAX_OPEN / 2;
+
   /** All that are prepared, or decided by an administrator and not forgotten. */
   static final int MAX_PREPARED = 10_000;
 
@@ -37,6 +42,12 @@ final class StagingLimits {
   private final BrokerSettings settings;
   private final StagedTransactions all;
   private final Links links;
+
+  /** Whose those are that are not prepared; bound: {@value #MAX_OPEN}. */
+  private final Map<Long, String> openBy = new HashMap<>();
+
+  /** How many of these a user has; for those who have some. */
+  private final Map<String, Integer> openOf = new HashMap<>();
 
   /** What is staged and what may be beside it, as the disk was seen last. */
   private long roomBytes = Long.MAX_VALUE;
@@ -53,6 +64,21 @@ final class StagingLimits {
     roomBytes = Math.max(0, free) + all.bytes();
   }
 
+  /** One is open: it is a user's who has begun it. */
+  void open(long id, String user) {
+    if (openBy.putIfAbsent(id, user) == null) {
+      openOf.merge(user, 1, Integer::sum);
+    }
+  }
+
+  /** One is prepared, or has ended. */
+  void closed(long id) {
+    String user = openBy.remove(id);
+    if (user != null) {
+      openOf.computeIfPresent(user, (of, count) -> count == 1 ? null : count - 1);
+    }
+  }
+
   /**
    * Refuses a part that is too much.
    *
@@ -62,7 +88,7 @@ final class StagingLimits {
    */
   void check(String user, int own, @Nullable StagedTransaction known, Transactions.Part part) {
     if (known == null) {
-      checkCounts(own);
+      checkCounts(user, own);
     }
     long bytes = known == null ? 0 : known.bytes();
     long more = 0;
@@ -125,16 +151,21 @@ final class StagingLimits {
     return transaction.user();
   }
 
-  private void checkCounts(int own) {
-    if (own >= MAX_OF_CONNECTION || all.open() >= MAX_OPEN) {
+  private void checkCounts(String user, int own) {
+    int ofUser = openOf.getOrDefault(user, 0);
+    if (own >= MAX_OF_CONNECTION || ofUser >= MAX_OPEN_OF_USER || all.open() >= MAX_OPEN) {
       throw new Refusal(
           FaultCode.LIMIT_REACHED,
           "this connection has "
               + own
-              + " transactions open of which the broker keeps something, all have "
+              + " transactions open of which the broker keeps something, its user has "
+              + ofUser
+              + ", all have "
               + all.open()
               + "; it keeps "
               + MAX_OF_CONNECTION
+              + ", "
+              + MAX_OPEN_OF_USER
               + " and "
               + MAX_OPEN
               + ": commit or roll back some");

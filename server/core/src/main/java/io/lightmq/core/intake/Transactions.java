@@ -3,6 +3,7 @@ package io.lightmq.core.intake;
 import io.lightmq.core.delivery.Consumer;
 import io.lightmq.core.destination.Destination;
 import io.lightmq.core.destination.HeldMessages;
+import io.lightmq.core.destination.Subscription;
 import io.lightmq.core.door.Command;
 import io.lightmq.core.record.ShardRecord.Reason;
 import io.lightmq.core.runtime.OwnedBy;
@@ -143,7 +144,10 @@ public final class Transactions {
         link.id(),
         command.number(),
         parcels,
-        () -> acknowledged(session, command.runs(), command.acked()));
+        () -> {
+          checkSize(command.runs());
+          return acknowledged(session, command.acked());
+        });
   }
 
   /** What a part of a transaction brings. */
@@ -185,7 +189,15 @@ public final class Transactions {
     }
     return now(
         landing.plan(
-            link.id(), stage, parcels, () -> acknowledged(session, part.runs(), part.acked())));
+            link.id(),
+            stage,
+            parcels,
+            () -> {
+              if (!isLoneMessage(part)) {
+                checkSize(part.runs());
+              }
+              return acknowledged(session, part.acked());
+            }));
   }
 
   /**
@@ -253,21 +265,24 @@ public final class Transactions {
 
   private Plan.Release release(
       StagedTransaction transaction, List<Settlements.Accepted> memory, boolean decided) {
-    for (Settlements.Accepted held : memory) {
-      if (!transaction.isPrepared() && held.subscription().isClosed()) {
-        throw subscriptionGone();
-      }
-    }
-    checkThere(transaction);
+    checkThere(transaction, memory);
     return new Plan.Release(transaction, staged.targets(transaction), decided);
   }
 
   /**
-   * Refuses to keep or commit a transaction of which something is gone.
+   * Refuses to keep or commit a transaction of which something is gone that was deleted. What ends
+   * with its consumers or its connection had nobody else to acknowledge to.
    *
-   * @throws Refusal if a destination or subscription is gone that it touches
+   * @param memory what the transaction acknowledges that no record tells
+   * @throws Refusal if a destination or durable subscription is gone that it touches
    */
-  void checkThere(StagedTransaction transaction) {
+  void checkThere(StagedTransaction transaction, List<Settlements.Accepted> memory) {
+    for (Settlements.Accepted held : memory) {
+      Subscription in = held.subscription();
+      if (in.isClosed() && in.isLasting() && !transaction.isPrepared()) {
+        throw subscriptionGone();
+      }
+    }
     for (HeldMessages held : transaction.held()) {
       if (held.subscription().isClosed()) {
         throw subscriptionGone();
@@ -310,9 +325,14 @@ public final class Transactions {
     }
   }
 
-  private List<Plan.Settled> acknowledged(
-      PeerSession session, List<Command.StagedRun> runs, List<Command.Acked> named) {
-    checkSize(runs);
+  /** Whether a part stages one message alone, which may be as long as any. */
+  private static boolean isLoneMessage(Part part) {
+    return part.command() instanceof Command.Stage
+        && part.runs().size() == 1
+        && part.runs().get(0).count() == 1;
+  }
+
+  private List<Plan.Settled> acknowledged(PeerSession session, List<Command.Acked> named) {
     List<Settlements.Accepted> accepted = new ArrayList<>(named.size());
     List<Plan.Settled> settled = new ArrayList<>(named.size());
     for (Command.Acked acked : named) {

@@ -182,7 +182,7 @@ public final class Commands {
     } else if (command instanceof Command.DeleteTemporary c) {
       consuming.deleteTemporary(c);
     } else if (command instanceof Command.Abandon c) {
-      staging.abandon(c);
+      stages.abandon(c);
     } else if (command instanceof Command.Recover c) {
       staging.recover(c);
     } else if (command instanceof Command.Admin c) {

@@ -9,6 +9,7 @@ import io.lightmq.core.record.FieldReader;
 import io.lightmq.core.record.FieldWriter;
 import io.lightmq.core.runtime.OwnedBy;
 import io.lightmq.core.storage.segment.Piece;
+import io.lightmq.core.transaction.StagedQueue;
 import io.lightmq.core.transaction.StagedTransaction;
 import io.lightmq.core.transaction.StagedTransactions;
 import java.io.ByteArrayInputStream;
@@ -314,8 +315,11 @@ public final class StateSnapshot implements ShardState.ChangeListener {
     for (int i = (int) count + 1; i < firstTransaction; i++) {
       into.destinations().decodeKeys(input(slices.get(i)));
     }
-    for (int i = firstTransaction; i < slices.size() - 1; i++) {
-      into.transactions().decode(input(slices.get(i)), into.destinations());
+    if (transactions > 0) {
+      Map<Long, List<StagedQueue>> queues = StagedTransactions.queues(into.destinations());
+      for (int i = firstTransaction; i < slices.size() - 1; i++) {
+        into.transactions().decode(input(slices.get(i)), into.destinations(), queues);
+      }
     }
     into.links().decode(new FieldReader(slices.get(slices.size() - 1).duplicate()), version);
     into.restore(epoch, stopped, nextSubscriptionId);

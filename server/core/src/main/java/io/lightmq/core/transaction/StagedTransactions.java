@@ -15,6 +15,7 @@ import io.lightmq.wire.entry.Xid;
 import java.io.DataInput;
 import java.io.DataOutput;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -354,8 +355,25 @@ public final class StagedTransactions {
     }
   }
 
-  /** Adds one that {@link #encode} wrote, once all destinations are there. */
-  public void decode(DataInput in, Destinations destinations) throws IOException {
+  /** The hidden queues of all of them, by their ids. */
+  public static Map<Long, List<StagedQueue>> queues(Destinations destinations) {
+    Map<Long, List<StagedQueue>> queues = new HashMap<>();
+    for (Destination each : destinations.all()) {
+      StagedQueue queue = StagedQueue.of(each);
+      if (queue != null) {
+        queues.computeIfAbsent(queue.transaction(), none -> new ArrayList<>(1)).add(queue);
+      }
+    }
+    return queues;
+  }
+
+  /**
+   * Adds one that {@link #encode} wrote, once all destinations are there.
+   *
+   * @param queues the hidden queues of all, see {@link #queues}
+   */
+  public void decode(DataInput in, Destinations destinations, Map<Long, List<StagedQueue>> queues)
+      throws IOException {
     guard.check();
     int version = in.readUnsignedByte();
     if (version != VERSION) {
@@ -368,10 +386,7 @@ public final class StagedTransactions {
       throw new IOException("transaction " + transaction.id() + " is there twice");
     }
     add(transaction);
-    destinations.all().stream()
-        .map(StagedQueue::of)
-        .filter(queue -> queue != null && queue.transaction() == transaction.id())
-        .forEach(transaction::came);
+    queues.getOrDefault(transaction.id(), List.of()).forEach(transaction::came);
     int state = in.readUnsignedByte();
     transaction.branchState(state == NOT_PREPARED ? null : branchState(state), in.readLong());
     for (int left = in.readInt(); left > 0; left--) {

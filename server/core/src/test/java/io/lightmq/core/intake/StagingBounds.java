@@ -4,6 +4,7 @@ package io.lightmq.core.intake;
 public final class StagingBounds {
   public static final int MAX_OF_CONNECTION = StagingLimits.MAX_OF_CONNECTION;
   public static final int MAX_OPEN = StagingLimits.MAX_OPEN;
+  public static final int MAX_OPEN_OF_USER = StagingLimits.MAX_OPEN_OF_USER;
   public static final int MAX_PREPARED = StagingLimits.MAX_PREPARED;
   public static final int MAX_PREPARED_OF_USER = StagingLimits.MAX_PREPARED_OF_USER;
   public static final int MAX_WAITING = StageCommands.MAX_WAITING;

@@ -50,6 +50,10 @@ class StagingBoundsTest {
     return List.of(new Command.StagedRun(destination, true, count, h.bytes(true, 0, texts)));
   }
 
+  private Command.StagedRun alone(long destination, String text) {
+    return new Command.StagedRun(destination, true, 1, h.bytes(true, 0, text));
+  }
+
   private Peer.Reply stage(FakePeer peer, Branch branch, List<Command.StagedRun> runs) {
     int c = h.nextCorrelation();
     h.broker.submit(new Command.Stage(peer, c, 1, 0, runs, List.of(), branch));
@@ -108,11 +112,25 @@ class StagingBoundsTest {
 
   @Test
   void bytesOfOnePart() throws IOException {
+    h.settings = h.settings.with(h.settings.limits().withMaxTransactionBytes(4 << 10));
     open();
     FakePeer peer = attach("ada");
     long id = h.producer(peer, QUEUE);
-    assertRefused(stage(peer, local(1), run(id, 9)), FaultCode.TRANSACTION_TOO_LARGE, "8192");
+    assertRefused(stage(peer, local(1), run(id, 9)), FaultCode.TRANSACTION_TOO_LARGE, "4096");
     assertThat(h.admin("xa.list", Map.of())).contains("\"open\":0");
+    // One message alone may be as long as any.
+    String longest = "x".repeat(h.settings.limits().maxMessageBytes() - 100);
+    assertThat(longest.length()).isGreaterThan(h.settings.limits().maxTransactionBytes());
+    assertStaged(stage(peer, local(1), List.of(alone(id, longest))));
+    assertRefused(
+        stage(peer, local(1), List.of(alone(id, longest), alone(id, TEXT))),
+        FaultCode.TRANSACTION_TOO_LARGE,
+        "4096");
+    assertThat(step(peer, new Step.Commits(new Command.Staged(local(1), 1))).code())
+        .isEqualTo(FaultCode.OK);
+    FakePeer reader = attach("bob");
+    h.consumer(reader, 1, QUEUE, Command.Subscribe.QUEUE, null);
+    assertThat(h.pull(reader, 1, 9)).extracting(FakePeer.Received::text).containsExactly(longest);
   }
 
   @Test
@@ -133,6 +151,36 @@ class StagingBoundsTest {
     assertRefused(stage(another, local(1), List.of()), FaultCode.LIMIT_REACHED, "10000");
     h.broker.submit(new Command.Detach(peer, false));
     assertStaged(stage(another, local(1), List.of()));
+  }
+
+  @Test
+  void openOnesOfAUser() throws IOException {
+    open();
+    FakePeer peer = attach("ada");
+    for (int i = 0; i < StagingBounds.MAX_OPEN_OF_USER; i++) {
+      if (i > 0 && i % StagingBounds.MAX_OF_CONNECTION == 0) {
+        peer = attach("ada");
+      }
+      assertStaged(stage(peer, local(i + 1), List.of()));
+    }
+    FakePeer again = attach("ada");
+    assertRefused(
+        stage(again, local(1), List.of()), FaultCode.LIMIT_REACHED, "its user has 5000", "10000");
+    assertStaged(stage(attach("bob"), local(1), List.of()));
+    // Whatever ends one makes room: a rollback, a commit, a preparation, a lost connection.
+    long last = StagingBounds.MAX_OPEN_OF_USER;
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.Abandon(peer, c, local(last), false));
+    assertThat(h.reply(peer, c)).isEqualTo(new Peer.Reply.Ok());
+    assertStaged(stage(again, local(1), List.of()));
+    assertThat(step(again, new Step.Commits(new Command.Staged(local(1), last + 2))).code())
+        .isEqualTo(FaultCode.OK);
+    assertStaged(stage(again, new Branch.Xa(xid(1)), List.of()));
+    assertThat(step(again, new Step.Prepares(xid(1), 0)).code()).isEqualTo(FaultCode.OK);
+    assertStaged(stage(again, local(2), List.of()));
+    assertRefused(stage(again, local(3), List.of()), FaultCode.LIMIT_REACHED, "5000");
+    h.broker.submit(new Command.Detach(peer, false));
+    assertStaged(stage(again, local(3), List.of()));
   }
 
   @Test

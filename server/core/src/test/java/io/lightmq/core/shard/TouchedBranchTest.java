@@ -231,6 +231,35 @@ class TouchedBranchTest {
     replays();
   }
 
+  @Test
+  void whatEndsWithItsConsumerDoesNotKeepAnyTransactionFromBeingCommitted() throws IOException {
+    open();
+    long other = h.producer(peer, OTHER);
+    h.consumer(peer, 4, TOPIC, Subscribe.PLAIN, null);
+    long topic = send(TOPIC, "a", "b");
+    Received first = h.pull(peer, 4, 1).get(0);
+    int c = h.nextCorrelation();
+    h.broker.submit(new Command.CreateTemporary(peer, c, DestinationKind.TEMPORARY_QUEUE));
+    DestinationName mine = ((Peer.Reply.TemporaryCreated) h.reply(peer, c)).destination();
+    long temporary = send(mine, "t");
+    h.consumer(peer, 6, mine, Subscribe.QUEUE, null);
+    Received own = h.pull(peer, 6, 1).get(0);
+    long staged =
+        stage(
+            run(other, "x"),
+            new Command.Acked(4, topic, List.of(first.range())),
+            new Command.Acked(6, temporary, List.of(own.range())));
+    detach(4); // the subscription is gone with its consumer
+    detach(6);
+    int deleted = h.nextCorrelation();
+    h.broker.submit(new Command.DeleteTemporary(peer, deleted, mine));
+    assertThat(h.reply(peer, deleted)).isEqualTo(new Peer.Reply.Ok());
+    Command.Staged all = new Command.Staged(new Branch.Xa(xid(5)), staged);
+    assertThat(step(new Step.Commits(all), List.of())).isEqualTo(FaultCode.OK);
+    assertThat(seen(OTHER)).containsExactly("x");
+    replays();
+  }
+
   /** A temporary queue of another connection, and the consumer of it. */
   private FakePeer replies(DestinationName[] name) {
     FakePeer owner = h.attach();
