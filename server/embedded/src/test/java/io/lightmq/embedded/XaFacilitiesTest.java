@@ -275,6 +275,7 @@ class XaFacilitiesTest {
   }
 
   @Test
+  @SuppressWarnings("BanJNDI") // naming is what is tested
   void oneNameInNamingHasAllKindsOfFactories() throws Exception {
     Hashtable<String, String> environment = new Hashtable<>();
     environment.put("java.naming.factory.initial", "io.lightmq.jndi.LightmqInitialContextFactory");
