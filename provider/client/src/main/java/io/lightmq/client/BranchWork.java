@@ -342,7 +342,10 @@ final class BranchWork {
   private static XAException rolledBack(JMSException failure) {
     LinkException reason = reason(failure);
     int code =
-        XaFailures.rolledBack(reason == null ? FaultCode.TRANSACTION_ROLLED_BACK : reason.code());
+        XaFailures.rolledBack(
+            reason != null && Outcomes.isRefused(reason)
+                ? reason.code()
+                : FaultCode.TRANSACTION_ROLLED_BACK);
     return XaFailures.of(code, "the branch is rolled back: " + failure.getMessage(), failure);
   }
 

@@ -288,8 +288,7 @@ abstract sealed class Item {
 
     @Override
     LinkException unsent(String late) {
-      return LinkException.unsent(
-          FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", LinkException.connectionLost());
+      return LinkException.unsent(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", null);
     }
 
     @Override
@@ -309,8 +308,7 @@ abstract sealed class Item {
               FaultCode.TRANSACTION_ROLLED_BACK,
               "the transaction is rolled back: "
                   + target.destination().name()
-                  + " was deleted while the connection was lost",
-              new LinkException(FaultCode.DESTINATION_GONE, "it was deleted"));
+                  + " was deleted while the connection was lost");
         }
       }
       return null;

@@ -54,9 +54,7 @@ final class Places {
   /** What a request fails with whose places are stale. */
   static LinkException comeAgain(FaultCode code) {
     return LinkException.unsent(
-        code,
-        "the connection was lost after messages were received; they come again",
-        LinkException.connectionLost());
+        code, "the connection was lost after messages were received; they come again", null);
   }
 
   private static CompletableFuture<Void> forEachPiece(
