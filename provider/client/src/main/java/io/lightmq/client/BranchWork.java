@@ -342,10 +342,7 @@ final class BranchWork {
   private static XAException rolledBack(JMSException failure) {
     LinkException reason = reason(failure);
     int code =
-        XaFailures.rolledBack(
-            reason != null && Outcomes.isRefused(reason)
-                ? reason.code()
-                : FaultCode.TRANSACTION_ROLLED_BACK);
+        XaFailures.rolledBack(reason == null ? FaultCode.TRANSACTION_ROLLED_BACK : reason.code());
     return XaFailures.of(code, "the branch is rolled back: " + failure.getMessage(), failure);
   }
 

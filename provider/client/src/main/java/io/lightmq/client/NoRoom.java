@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class NoRoom {
   /** What says only that something came of it; the reason is its cause, if there is one. */
   private static final Set<FaultCode> NO_REASON =
-      EnumSet.of(FaultCode.TRANSACTION_ROLLED_BACK, FaultCode.NOT_IN_FLIGHT);
+      EnumSet.of(FaultCode.TRANSACTION_ROLLED_BACK, FaultCode.NOT_IN_FLIGHT, FaultCode.CLOSING);
 
   /** Of a failure; the causes of some are their own causes. */
   private static final int MAX_CAUSES = 100;

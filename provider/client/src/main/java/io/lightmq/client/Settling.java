@@ -2,6 +2,7 @@ package io.lightmq.client;
 
 import io.lightmq.client.fault.JmsFaults;
 import io.lightmq.client.link.BrokerLink;
+import io.lightmq.client.link.LinkException;
 import io.lightmq.wire.Frame;
 import io.lightmq.wire.Protocol;
 import io.lightmq.wire.entry.FaultCode;
@@ -250,7 +251,10 @@ final class Settling {
 
   /** Messages were lost with a connection; what came after it has gone back to them. */
   private static JMSException comeAgain(FaultCode code, String what) {
-    return JmsFaults.of(code, "the connection was lost after " + what + "; they come again", null);
+    return JmsFaults.of(
+        code,
+        "the connection was lost after " + what + "; they come again",
+        LinkException.connectionLost());
   }
 
   private static boolean isCode(JMSException e, FaultCode code) {

@@ -288,7 +288,8 @@ abstract sealed class Item {
 
     @Override
     LinkException unsent(String late) {
-      return LinkException.unsent(FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", null);
+      return LinkException.unsent(
+          FaultCode.TRANSACTION_ROLLED_BACK, late + "was not sent", LinkException.connectionLost());
     }
 
     @Override
@@ -308,7 +309,8 @@ abstract sealed class Item {
               FaultCode.TRANSACTION_ROLLED_BACK,
               "the transaction is rolled back: "
                   + target.destination().name()
-                  + " was deleted while the connection was lost");
+                  + " was deleted while the connection was lost",
+              new LinkException(FaultCode.DESTINATION_GONE, "it was deleted"));
         }
       }
       return null;

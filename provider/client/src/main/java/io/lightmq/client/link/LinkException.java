@@ -33,6 +33,11 @@ public final class LinkException extends Exception {
     return new LinkException(code, text, cause, true);
   }
 
+  /** Why something fails that was begun on a connection before. */
+  public static LinkException connectionLost() {
+    return new LinkException(FaultCode.CLOSING, "the connection was lost");
+  }
+
   /** Whether the broker knows nothing of what has failed, nor ever will. */
   public boolean isUnsent() {
     return unsent;

@@ -110,7 +110,7 @@ final class LinkTransactions {
     return LinkException.unsent(
         FaultCode.TRANSACTION_ROLLED_BACK,
         "the connection was lost after a part of the transaction was sent; it is rolled back",
-        null);
+        LinkException.connectionLost());
   }
 
   private static @Nullable LinkException refusal(List<Staged> sends) {

@@ -54,7 +54,9 @@ final class Places {
   /** What a request fails with whose places are stale. */
   static LinkException comeAgain(FaultCode code) {
     return LinkException.unsent(
-        code, "the connection was lost after messages were received; they come again", null);
+        code,
+        "the connection was lost after messages were received; they come again",
+        LinkException.connectionLost());
   }
 
   private static CompletableFuture<Void> forEachPiece(

@@ -26,8 +26,7 @@ public final class XaFailures {
   /** The code for a branch that was rolled back because of this. */
   public static int rolledBack(FaultCode fault) {
     return switch (fault) {
-      // The broker drops a branch by itself only with a connection.
-      case TRANSACTION_ROLLED_BACK -> XAException.XA_RBCOMMFAIL;
+      case CLOSING, HEARTBEAT_LOST, BROKER_FAILED, OUTCOME_UNKNOWN -> XAException.XA_RBCOMMFAIL;
       case NOT_IN_FLIGHT,
           INVALID_DESTINATION,
           DESTINATION_GONE,
