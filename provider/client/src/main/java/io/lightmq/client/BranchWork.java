@@ -342,7 +342,9 @@ final class BranchWork {
   private static XAException rolledBack(JMSException failure) {
     LinkException reason = reason(failure);
     int code =
-        XaFailures.rolledBack(reason == null ? FaultCode.TRANSACTION_ROLLED_BACK : reason.code());
+        reason == null // it was refused here
+            ? XAException.XA_RBROLLBACK
+            : XaFailures.rolledBack(reason.code());
     return XaFailures.of(code, "the branch is rolled back: " + failure.getMessage(), failure);
   }
 

@@ -26,7 +26,9 @@ public final class XaFailures {
   /** The code for a branch that was rolled back because of this. */
   public static int rolledBack(FaultCode fault) {
     return switch (fault) {
-      case CLOSING, HEARTBEAT_LOST, BROKER_FAILED, OUTCOME_UNKNOWN -> XAException.XA_RBCOMMFAIL;
+      // The broker rolls a branch back without another reason when a connection was lost.
+      case TRANSACTION_ROLLED_BACK, CLOSING, HEARTBEAT_LOST, BROKER_FAILED, OUTCOME_UNKNOWN ->
+          XAException.XA_RBCOMMFAIL;
       case NOT_IN_FLIGHT,
           INVALID_DESTINATION,
           DESTINATION_GONE,
