@@ -151,7 +151,7 @@ class ServerConfigTest {
         .isEqualTo(3L << 30);
     assertWrong(
         "test.toml line 1: limits.staged-transaction is 1 bytes but must be 1048576 to"
-            + " 1099511627776 bytes",
+            + " 1125899906842624 bytes",
         "limits.staged-transaction = 1");
   }
 
