@@ -104,20 +104,21 @@ public final class StageCommands implements Sessions.Leaving {
   /** What it acknowledges stays in flight: whoever has sent it knows that it was not staged. */
   private void dropWaiting(TransactionName name) {
     Refusal refusal = Transactions.rolledBack("it was given up while a part of it waited for room");
-    for (Map.Entry<PeerSession, ArrayDeque<Command.Stage>> each : List.copyOf(waiting.entrySet())) {
+    for (Map.Entry<PeerSession, ArrayDeque<Command.Stage>> each : waiting.entrySet()) {
       Link link = each.getKey().link();
-      ArrayDeque<Command.Stage> parts = each.getValue();
-      for (Command.Stage part : List.copyOf(parts)) {
-        if (link != null && Staging.name(each.getKey(), link, part.branch()).equals(name)) {
-          parts.remove(part);
-          matchings.release(part);
-          fail(part, refusal);
-        }
-      }
-      if (parts.isEmpty()) {
-        waiting.remove(each.getKey(), parts);
-      }
+      each.getValue()
+          .removeIf(
+              part -> {
+                boolean gone =
+                    link != null && Staging.name(each.getKey(), link, part.branch()).equals(name);
+                if (gone) {
+                  matchings.release(part);
+                  fail(part, refusal);
+                }
+                return gone;
+              });
     }
+    waiting.values().removeIf(ArrayDeque::isEmpty);
   }
 
   /** Whether parts wait for room. */
