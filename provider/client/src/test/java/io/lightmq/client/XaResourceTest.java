@@ -41,25 +41,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What an XAResource asks of the broker, and which codes its answers become. */
 class XaResourceTest {
-  private static int lastXid;
-
   @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
 
-  private final Xid xid = fresh();
+  private final Xid xid = FreshXids.next();
   private int usedPulls;
   private ScriptedBroker broker;
   private XAConnection connection;
   private XASession session;
   private XAResource resource;
   private MessageProducer producer;
-
-  /** All tests share the branches of this process. */
-  private static synchronized Xid fresh() {
-    lastXid++;
-    return Xids.of(
-        new io.lightmq.wire.entry.Xid(
-            77, new byte[] {(byte) (lastXid >> 8), (byte) lastXid}, new byte[] {1}));
-  }
 
   private static io.lightmq.wire.entry.Xid wire(Xid xid) throws XAException {
     return Xids.of(xid);
@@ -217,7 +207,7 @@ class XaResourceTest {
 
   @Test
   void branchesOfOneSessionAreKeptApart() throws Exception {
-    Xid second = fresh();
+    Xid second = FreshXids.next();
     resource.start(xid, TMNOFLAGS);
     send("1a");
     resource.end(xid, TMSUSPEND);
@@ -282,7 +272,8 @@ class XaResourceTest {
     assertThat(code(() -> resource.start(null, TMNOFLAGS))).isEqualTo(XAException.XAER_INVAL);
     assertThat(code(() -> resource.start(xid, TMFAIL))).isEqualTo(XAException.XAER_INVAL);
     resource.start(xid, TMNOFLAGS);
-    assertThat(code(() -> resource.start(fresh(), TMNOFLAGS))).isEqualTo(XAException.XAER_PROTO);
+    assertThat(code(() -> resource.start(FreshXids.next(), TMNOFLAGS)))
+        .isEqualTo(XAException.XAER_PROTO);
     assertThat(code(() -> resource.commit(xid, true))).isEqualTo(XAException.XAER_PROTO);
     assertThat(code(() -> resource.rollback(xid))).isEqualTo(XAException.XAER_PROTO);
     XAResource second = connection.createXASession().getXAResource();
@@ -316,7 +307,7 @@ class XaResourceTest {
     broker.on(Frame.Commit.class, commit -> refused(commit, fault));
     work("a");
     assertThat(code(() -> resource.prepare(xid))).isEqualTo(code);
-    Xid second = fresh();
+    Xid second = FreshXids.next();
     resource.start(second, TMNOFLAGS);
     send("b");
     resource.end(second, TMSUCCESS);
@@ -375,7 +366,7 @@ class XaResourceTest {
     broker.cut();
     assertThat(code(() -> resource.commit(xid, false))).isEqualTo(XAException.XAER_RMFAIL);
     assertThat(code(() -> resource.recover(TMSTARTRSCAN))).isEqualTo(XAException.XAER_RMFAIL);
-    Xid second = fresh();
+    Xid second = FreshXids.next();
     resource.start(second, TMNOFLAGS);
     resource.end(second, TMSUCCESS);
     assertThatCode(() -> resource.rollback(second)).doesNotThrowAnyException();
@@ -438,7 +429,7 @@ class XaResourceTest {
     assertThat(code(() -> resource.setTransactionTimeout(-1))).isEqualTo(XAException.XAER_INVAL);
     assertThat(resource.setTransactionTimeout(1)).isTrue();
     assertThat(resource.getTransactionTimeout()).isEqualTo(1);
-    Xid second = fresh();
+    Xid second = FreshXids.next();
     work("a");
     resource.prepare(xid);
     resource.start(second, TMNOFLAGS);
@@ -459,7 +450,7 @@ class XaResourceTest {
 
   @Test
   void aClosedSessionLeavesItsBranchesToTheirTransactionManager() throws Exception {
-    Xid second = fresh();
+    Xid second = FreshXids.next();
     work("a");
     resource.prepare(xid);
     resource.start(second, TMNOFLAGS);
@@ -473,7 +464,8 @@ class XaResourceTest {
     assertThat(last.runs()).isEmpty();
     resource.commit(xid, false);
     resource.rollback(second);
-    assertThat(code(() -> resource.start(fresh(), TMNOFLAGS))).isEqualTo(XAException.XAER_RMFAIL);
+    assertThat(code(() -> resource.start(FreshXids.next(), TMNOFLAGS)))
+        .isEqualTo(XAException.XAER_RMFAIL);
     assertThat(broker.seen(Frame.Abandon.class)).isEmpty();
   }
 
@@ -481,8 +473,8 @@ class XaResourceTest {
 
   @Test
   void recoveryTellsAllAtTheBeginningOfAScanAndKeepsNoState() throws Exception {
-    io.lightmq.wire.entry.Xid a = wire(fresh());
-    io.lightmq.wire.entry.Xid b = wire(fresh());
+    io.lightmq.wire.entry.Xid a = wire(FreshXids.next());
+    io.lightmq.wire.entry.Xid b = wire(FreshXids.next());
     broker.on(
         Frame.Recover.class,
         ask ->

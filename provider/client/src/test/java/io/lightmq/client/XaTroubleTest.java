@@ -38,24 +38,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Branches in trouble: parts that are refused, answers that never come, sessions that close. */
 class XaTroubleTest {
-  private static int lastXid;
-
   @RegisterExtension final ScriptedBrokerExtension rig = new ScriptedBrokerExtension();
 
-  private final Xid xid = fresh();
+  private final Xid xid = FreshXids.next();
   private ScriptedBroker broker;
   private XAConnection connection;
   private XASession session;
   private XAResource resource;
   private MessageProducer producer;
-
-  /** All tests share the branches of this process. */
-  private static synchronized Xid fresh() {
-    lastXid++;
-    return Xids.of(
-        new io.lightmq.wire.entry.Xid(
-            78, new byte[] {(byte) (lastXid >> 8), (byte) lastXid}, new byte[] {1}));
-  }
 
   @BeforeEach
   void start() throws Exception {
@@ -348,7 +338,7 @@ class XaTroubleTest {
   void aClosedConnectionKeepsNoLinkForWhatIsPreparedOrEmpty() throws Exception {
     work();
     resource.prepare(xid);
-    resource.start(fresh(), TMNOFLAGS);
+    resource.start(FreshXids.next(), TMNOFLAGS);
     BrokerLink link = link();
     connection.close();
     assertThat(isEnded(link)).isTrue();
